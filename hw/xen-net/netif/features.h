@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * features.h - what a vif's two ends agreed on
+ */
+#ifndef XN_NETIF_FEATURES_H
+#define XN_NETIF_FEATURES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * What the frontend can take, as read from its keys at connect (netif.h gives each key's meaning
+ * and its default when absent). Immutable while the vif is connected.
+ */
+struct XnFeatures {
+    /* feature-sg: a frame may use several slots. Without it a frame must fit one page. */
+    bool sg;
+    /* feature-gso-tcpv4, -tcpv6 (only with sg): frames beyond the MTU, with a GSO extra. */
+    bool gso_tcpv4;
+    bool gso_tcpv6;
+    /* not feature-no-csum-offload; feature-ipv6-csum-offload: blank checksums are understood. */
+    bool csum_ipv4;
+    bool csum_ipv6;
+    /* feature-rx-notify: the frontend raises an event when it posts buffers. */
+    bool rx_notify;
+};
+
+/* Offloads that a port may hand frames over with; the port's own flags are mapped to these. */
+enum {
+    XN_OFFLOAD_CSUM = 1u << 0,
+    XN_OFFLOAD_TSO4 = 1u << 1,
+    XN_OFFLOAD_TSO6 = 1u << 2,
+};
+
+/*
+ * The frontend's keys made consistent: GSO needs sg, IPv4 GSO needs the IPv4 checksum offload and
+ * IPv6 GSO the IPv6 one (a super-frame always has a blank checksum).
+ */
+struct XnFeatures features_normalise(struct XnFeatures wanted);
+
+/*
+ * The offloads (XN_OFFLOAD_*) with which the port may give frames for this guest. The port knows
+ * one checksum offload for both IP versions; where the guest takes only one of them, the frames of
+ * the other are completed by offload_guest_rx_describe().
+ */
+unsigned features_port_offloads(const struct XnFeatures *features);
+
+/* Largest frame in bytes, Ethernet header included, that this guest can receive. */
+uint32_t features_guest_rx_frame_max(const struct XnFeatures *features);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * offload.h - netif offload flags to virtio_net_hdr and back
+ *
+ * Theory of operation
+ *
+ * netif says "checksum blank" and "TCP super-frame"; virtio_net_hdr wants to know where the
+ * checksum starts and how long the headers are. So the headers are walked: Ethernet, up to two
+ * VLAN tags, IPv4 with options or IPv6 with extension headers, TCP or UDP. The walk reads only the
+ * bytes it is given and says how many it would need; the caller gathers them when a guest has
+ * spread its headers over slots (XSA-423).
+ */
+#ifndef XN_NETIF_OFFLOAD_H
+#define XN_NETIF_OFFLOAD_H
+
+#include <linux/virtio_net.h>
+#include <stddef.h>
+
+#include "netif/features.h"
+#include "netif/guest-rx-plan.h"
+#include "netif/slots.h"
+
+/* Bytes of headers that are looked at, at most; a chain of headers beyond it is refused. */
+#define XN_HEADER_MAX 256u
+
+enum XnOffloadResult {
+    XN_OFFLOAD_OK,
+    /* Fewer bytes than the headers have were given, and the frame has more: gather and retry. */
+    XN_OFFLOAD_NEED_MORE,
+    /* The headers do not fit what the flags claim, or are cut short by the end of the frame. */
+    XN_OFFLOAD_BAD,
+};
+
+/*
+ * Fills *ret_header for a packet from the guest. `headers` are the first `linear` bytes of the
+ * frame, in private memory; the TCP checksum in them is replaced by the pseudo-header's sum where
+ * a super-frame came without NETTXF_csum_blank (as the kernel's netback does). hdr_len is the true
+ * length of all headers; it is set whenever the walk was needed (csum_blank or GSO), else 0.
+ * On NEED_MORE and BAD *ret_header is untouched.
+ */
+enum XnOffloadResult offload_guest_tx_describe(const struct XnGuestTxPacket *packet,
+                                               uint8_t *headers, uint32_t linear,
+                                               struct virtio_net_hdr *ret_header);
+
+/*
+ * Fills *ret_meta for a frame of `length` bytes that the port gave with *header. Completes the
+ * checksum inside `frame` where the guest does not take blank ones for that IP version. BAD when
+ * the header asks for what was not negotiated (GSO type) or points outside the frame.
+ */
+enum XnOffloadResult offload_guest_rx_describe(const struct virtio_net_hdr *header,
+                                               const struct XnFeatures *features, uint8_t *frame,
+                                               uint32_t length, struct XnGuestRxMeta *ret_meta);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * port.h - the contract of a network endpoint
+ *
+ * A port is what a vif looks like to the host's network: an interface with a name, which hotplug
+ * scripts put into a bridge. It has one queue for each queue of the vif. The control plane makes
+ * and destroys ports and their queues; a queue's send and receive belong to one worker.
+ */
+#ifndef XN_PORT_PORT_H
+#define XN_PORT_PORT_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+/* Offloads with which frames may come out of the port. */
+enum {
+    XN_PORT_CSUM = 1u << 0,
+    XN_PORT_TSO4 = 1u << 1,
+    XN_PORT_TSO6 = 1u << 2,
+};
+
+struct XnPort;
+
+/* One queue of a port. `fd` is to be polled; it does not block. */
+struct XnPortQueue {
+    int fd;
+};
+
+/*
+ * Creates the interface `name`, down, with the MAC fe:ff:ff:ff:ff:ff, no carrier and one queue
+ * per unit of `queue_count` (1 ... 256), or takes over the one that exists when nobody holds it.
+ * NULL with an error that says what to do.
+ */
+struct XnPort *port_open(const char *name, unsigned queue_count, GError **error);
+
+/* Removes the interface; NULL is fine. The workers must have let go of its queues. */
+void port_close(struct XnPort *port);
+
+/* Queue `index` < queue_count; lives as long as the port. */
+struct XnPortQueue *port_queue(struct XnPort *port, unsigned index);
+
+/* Frames may be received with these offloads (XN_PORT_*) from now on. Main thread. */
+bool port_set_offloads(struct XnPort *port, unsigned offloads, GError **error);
+
+/* Tells the host's network whether the other end is there. Main thread. */
+bool port_set_carrier(struct XnPort *port, bool on, GError **error);
+
+/*
+ * Gives one frame to the network: iov[0] is a struct virtio_net_hdr, the rest the frame. Returns
+ * 0, or a positive errno: EAGAIN when it takes no more now (poll for POLLOUT), EIO when the
+ * interface is down, EINVAL when it does not like the header. The frame stays the caller's.
+ */
+int port_queue_send(struct XnPortQueue *queue, const struct iovec *iov, int iov_count);
+
+/*
+ * Takes one frame from the network: iov[0] is a struct virtio_net_hdr, the rest at least 65535
+ * bytes. Returns the frame's length without that header, -EAGAIN when there is none, or another
+ * negative errno.
+ */
+ssize_t port_queue_receive(struct XnPortQueue *queue, const struct iovec *iov, int iov_count);
+
+#endif

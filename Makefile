@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Makefile - builds and tests qnetback. "make help" lists the targets.
+#
+# There is no list of files: a source that lies in the right directory is built, a test that lies in the
+# right directory is run. Variables for the command line:
+#   V=1                       show full commands and every test point
+#   BUILD=DIR                 put everything below DIR instead of build/
+#   SANITIZE=address,undefined   build with these sanitizers (with a BUILD of its own)
+#   WERROR=yes                warnings are errors
+#   CC=, CFLAGS=, LDFLAGS=    win over what configure found
+#   TESTS='...'               only these tests, for check-unit, -sim, -hygiene and -xen
+
+VERSION := 0.1.0
+
+MAKEFLAGS += --no-builtin-rules --no-builtin-variables
+.SUFFIXES:
+.SECONDARY:
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := all
+SHELL := /bin/sh
+
+BUILD = build
+B := $(BUILD)
+
+# --- configuration --------------------------------------------------------------------------------
+
+INSTALL_PACKAGES := scripts/install-packages
+
+ifneq ($(filter-out help clean distclean format check-format,$(or $(MAKECMDGOALS),all)),)
+include config.mak
+endif
+
+config.mak: configure
+	@$(INSTALL_PACKAGES) build
+	@$(if $(CONFIGURE),$(CONFIGURE),./configure)
+
+Q := $(if $(V),,@)
+say = @$(if $(V),:,printf '  %-8s %s\n' $(1) $(2))
+
+# --- flags ----------------------------------------------------------------------------------------
+
+WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
+	-Wformat=2 -Wundef -Wvla -Wimplicit-fallthrough -Wcast-align $(if $(WERROR),-Werror)
+
+DEFINES := -D_GNU_SOURCE -D__XEN_INTERFACE_VERSION__=0x00040d00 \
+	-DXN_VERSION=\"$(VERSION)\" -DXN_SYSCONFDIR=\"$(SYSCONFDIR)\"
+
+ifdef SANITIZE
+HARDEN_CC := -fsanitize=$(SANITIZE) -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+HARDEN_LD := -fsanitize=$(SANITIZE)
+# The shims are loaded into programs without a sanitizer's run-time library: they can only trap.
+HARDEN_SHIM := $(if $(findstring undefined,$(SANITIZE)),-fsanitize=undefined \
+	-fsanitize-undefined-trap-on-error) -fno-omit-frame-pointer
+else
+FORTIFY := $(if $(filter -O1 -O2 -O3 -Os -Og,$(CFLAGS)),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+HARDEN_CC := $(HARDENING) $(FORTIFY) -fPIE
+HARDEN_LD := -pie
+HARDEN_SHIM := $(HARDENING) $(FORTIFY)
+endif
+
+BASE_CC := -std=gnu11 $(WARNINGS) $(DEFINES) -Ihw/xen-net -I$(B)/generated -pthread
+LINK_FLAGS := -pthread -Wl,-z,relro,-z,now -Wl,--as-needed
+# These also run inside guests or below Xen's libraries: GLib has no place in them.
+NO_GLIB := tests/qnetfront/% tests/xensim/% tests/contract/%
+lib_cc = $(XEN_CFLAGS) $(if $(filter $(NO_GLIB),$<),,$(GLIB_CFLAGS))
+# What the simulator's own tools may use besides; the linker drops what they do not use.
+XENSIM_LIBS := $(XEN_LIBS) -lxencall -lxenforeignmemory -lxendevicemodel -ldl -lrt
+
+# --- files ----------------------------------------------------------------------------------------
+
+obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
+pic = $(patsubst %.c,$(B)/pic/%.o,$(1))
+
+LIB_SRC := $(wildcard $(patsubst %,hw/xen-net/%/*.c,base netif xen port data control))
+MAIN_SRC := $(wildcard hw/xen-net/*.c)
+TOOLS_SRC := $(wildcard hw/xen-net/tools/*.c)
+UNIT_SRC := $(wildcard tests/unit/*/*-test.c)
+FRONT_SRC := $(wildcard tests/qnetfront/*.c)
+CONTRACT_SRC := $(wildcard tests/contract/*.c)
+CORE_SRC := $(wildcard tests/xensim/core*.c)
+SHIM_SRC := $(wildcard tests/xensim/shim-*.c)
+PRELOAD_SRC := $(wildcard tests/xensim/preload.c)
+SIMTOOL_SRC := $(wildcard tests/xensim/tool-*.c)
+
+LIB := $(if $(LIB_SRC),$(B)/libqnetback.a)
+UNIT := $(patsubst %.c,$(B)/%,$(UNIT_SRC))
+XENSIM := $(patsubst tests/xensim/shim-%.c,$(B)/xensim/lib/libxen%.so.1,$(SHIM_SRC)) \
+	$(patsubst tests/xensim/%.c,$(B)/xensim/lib/%.so,$(PRELOAD_SRC)) \
+	$(patsubst tests/xensim/tool-%.c,$(B)/xensim/bin/%,$(SIMTOOL_SRC))
+PROGRAMS := $(if $(MAIN_SRC),$(B)/qnetback) $(if $(TOOLS_SRC),$(B)/qnetctl)
+TEST_PROGRAMS := $(if $(FRONT_SRC),$(B)/qnetfront) $(if $(CONTRACT_SRC),$(B)/contract) $(XENSIM)
+
+OBJECTS := $(call obj,$(LIB_SRC) $(MAIN_SRC) $(TOOLS_SRC) $(UNIT_SRC) $(FRONT_SRC) $(CONTRACT_SRC) \
+	$(CORE_SRC) $(SIMTOOL_SRC)) $(call pic,$(CORE_SRC) $(SHIM_SRC) $(PRELOAD_SRC))
+
+C_FILES = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
+
+# --- build ----------------------------------------------------------------------------------------
+
+.PHONY: all programs test-programs objects
+## all: the daemon, its tools, and what the tests need (the default)
+all: programs test-programs
+programs: $(PROGRAMS)
+test-programs: $(TEST_PROGRAMS) $(UNIT)
+objects: $(OBJECTS)
+
+# The schema of the xenstore keys becomes typed readers and writers.
+ifneq ($(wildcard xenstore-schema/generate),)
+GENERATED := $(B)/generated/xenstore-keys.h
+$(GENERATED): xenstore-schema/generate $(wildcard xenstore-schema/*.schema)
+	$(call say,GEN,$@)
+	@mkdir -p $(@D)
+	$(Q)xenstore-schema/generate header >$@
+endif
+
+# Other flags than last time: everything is built again.
+ALL_FLAGS = $(CC) $(CFLAGS) $(BASE_CC) $(HARDEN_CC) $(HARDEN_SHIM) $(XEN_CFLAGS) $(GLIB_CFLAGS) \
+	$(LDFLAGS) $(LINK_FLAGS) $(HARDEN_LD)
+$(B)/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(ALL_FLAGS)' | cmp -s - $@ || echo '$(ALL_FLAGS)' >$@
+FORCE:
+.PHONY: FORCE
+
+$(B)/obj/%.o: %.c $(B)/flags | $(GENERATED)
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(BASE_CC) $(lib_cc) $(HARDEN_CC) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(B)/pic/%.o: %.c $(B)/flags
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(BASE_CC) $(lib_cc) $(HARDEN_SHIM) $(CFLAGS) -fPIC -MMD -MP -c -o $@ $<
+
+link = $(Q)$(CC) $(LINK_FLAGS) $(HARDEN_LD) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^)
+
+$(B)/libqnetback.a: $(call obj,$(LIB_SRC))
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+$(B)/qnetback: $(call obj,$(MAIN_SRC)) $(LIB)
+	$(call say,LINK,$@)
+	$(link) $(XEN_LIBS) $(GLIB_LIBS)
+
+$(B)/qnetctl: $(call obj,$(TOOLS_SRC)) $(LIB)
+	$(call say,LINK,$@)
+	$(link) $(XEN_LIBS) $(GLIB_LIBS)
+
+$(UNIT): $(B)/%: $(B)/obj/%.o $(LIB)
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(link) $(XEN_LIBS) $(GLIB_LIBS)
+
+$(B)/qnetfront: $(call obj,$(FRONT_SRC))
+	$(call say,LINK,$@)
+	$(link) $(XEN_LIBS)
+
+$(B)/contract: $(call obj,$(CONTRACT_SRC))
+	$(call say,LINK,$@)
+	$(link) $(XENSIM_LIBS)
+
+# The simulator's stand-ins for Xen's lowest libraries. Each has its own copy of the core.
+$(B)/xensim/lib/libxen%.so.1: $(B)/pic/tests/xensim/shim-%.o tests/xensim/shim-%.map \
+		$(call pic,$(CORE_SRC))
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -shared $(LINK_FLAGS) $(CFLAGS) $(LDFLAGS) -Wl,-soname,$(@F) \
+		-Wl,--version-script=tests/xensim/shim-$*.map -o $@ $(filter %.o,$^) -ldl -lrt
+
+$(B)/xensim/lib/preload.so: $(B)/pic/tests/xensim/preload.o
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -shared $(LINK_FLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) -ldl
+
+$(B)/xensim/bin/%: $(B)/obj/tests/xensim/tool-%.o $(call obj,$(CORE_SRC))
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(link) $(XENSIM_LIBS)
+
+-include $(OBJECTS:.o=.d)
+
+# --- tests ----------------------------------------------------------------------------------------
+#
+# Everything speaks TAP and is run by prove. A test may use these variables of its environment: BUILD
+# (absolute), SANITIZE, V, and CI.
+
+UNIT_TIMEOUT := 300
+TEST_TIMEOUT := 900
+XEN_TIMEOUT := 1500
+
+TEST_ENV = BUILD='$(abspath $(B))' SANITIZE='$(SANITIZE)' V='$(V)' CC='$(CC)' G_SLICE=always-malloc \
+	UBSAN_OPTIONS=print_stacktrace=1 ASAN_OPTIONS=detect_stack_use_after_return=1
+# $(1): seconds that one test may take, $(2): the tests
+prove = @$(if $(strip $(2)),env $(TEST_ENV) \
+	prove $(if $(V),--verbose) --exec 'timeout --foreground -k 30 $(1)' $(2) </dev/null,\
+	echo '$@: there are no such tests yet')
+
+UNIT_TESTS = $(UNIT)
+SIM_TESTS = $(wildcard tests/sim/*.t)
+HYGIENE_TESTS = $(wildcard tests/hygiene/*.t)
+XEN_TESTS = $(wildcard tests/xen/*.t)
+
+.PHONY: packages-test packages-lint packages-xen
+packages-test:
+	@$(INSTALL_PACKAGES) build test
+packages-lint: packages-test
+	@$(INSTALL_PACKAGES) --optional lint
+packages-xen: packages-test
+	@$(INSTALL_PACKAGES) --optional xen
+
+.PHONY: check check-unit check-sim check-contract check-hygiene check-xen
+## check: every test: unit, simulator and hygiene, then real Xen in emulation
+check: packages-test packages-lint packages-xen programs test-programs
+	$(call prove,$(TEST_TIMEOUT),$(UNIT_TESTS) $(SIM_TESTS) $(HYGIENE_TESTS))
+	$(call prove,$(XEN_TIMEOUT),$(XEN_TESTS))
+
+## check-unit: unit tests: need neither root nor network nor Xen
+check-unit: packages-test $(UNIT)
+	$(call prove,$(UNIT_TIMEOUT),$(or $(TESTS),$(UNIT_TESTS)))
+
+## check-sim: the whole daemon on a simulated Xen host
+check-sim: packages-test programs $(TEST_PROGRAMS)
+	$(call prove,$(TEST_TIMEOUT),$(or $(TESTS),$(SIM_TESTS)))
+
+## check-contract: only what the simulator promises (part of check-sim)
+check-contract: packages-test $(TEST_PROGRAMS)
+	$(call prove,$(TEST_TIMEOUT),$(filter tests/sim/%contract.t,$(SIM_TESTS)))
+
+## check-hygiene: layers, format, spelling, static checks
+check-hygiene: packages-test packages-lint
+	$(call prove,$(TEST_TIMEOUT),$(or $(TESTS),$(HYGIENE_TESTS)))
+
+## check-xen: the daemon on real Xen in emulation, with a real guest
+check-xen: packages-xen programs $(TEST_PROGRAMS)
+	$(call prove,$(XEN_TIMEOUT),$(or $(TESTS),$(XEN_TESTS)))
+
+.PHONY: check-sanitize check-compilers
+## check-sanitize: check-unit and check-sim once more, with AddressSanitizer and UBSan
+check-sanitize:
+	+@$(MAKE) --no-print-directory BUILD=build/asan SANITIZE=address,undefined check-unit
+	+@$(MAKE) --no-print-directory BUILD=build/asan SANITIZE=address,undefined check-sim
+
+## check-compilers: everything compiles without a warning, with gcc and with clang
+check-compilers:
+	+@$(MAKE) --no-print-directory CC=gcc WERROR=yes BUILD=build/gcc objects
+	+@$(MAKE) --no-print-directory CC=clang WERROR=yes BUILD=build/clang objects
+
+.PHONY: demo
+## demo: shows a guest's packets crossing the daemon, without Xen; XEN=1: on real Xen in emulation
+ifdef XEN
+demo: packages-xen programs $(TEST_PROGRAMS)
+	@env $(TEST_ENV) tests/demo/demo-xen
+else
+demo: packages-test programs $(TEST_PROGRAMS)
+	@env $(TEST_ENV) tests/demo/demo
+endif
+
+# --- style ----------------------------------------------------------------------------------------
+
+.PHONY: lint format check-format
+## lint: the slower static checks: clang-tidy and cppcheck
+lint: $(GENERATED)
+	@$(INSTALL_PACKAGES) lint
+	$(Q)scripts/run-cppcheck
+	$(Q)printf '%s\n' $(filter hw/%.c tests/%.c,$(C_FILES)) | xargs -P 2 -n 4 sh -c \
+		'clang-tidy --quiet --warnings-as-errors="*" "$$@" -- $(BASE_CC) $(XEN_CFLAGS) $(GLIB_CFLAGS)' tidy
+
+## format: rewrites the C files in the project's format
+format:
+	$(Q)$(if $(C_FILES),clang-format -i $(C_FILES))
+
+## check-format: fails if "make format" would change something
+check-format:
+	$(Q)$(if $(C_FILES),clang-format --dry-run --Werror $(C_FILES))
+
+# --- the rest -------------------------------------------------------------------------------------
+
+BINDIR = $(PREFIX)/bin
+SBINDIR = $(PREFIX)/sbin
+
+.PHONY: install clean distclean help
+## install: below PREFIX (see configure), or below DESTDIR/PREFIX
+install: programs
+	$(if $(MAIN_SRC),install -D -m 755 $(B)/qnetback $(DESTDIR)$(SBINDIR)/qnetback)
+	$(if $(TOOLS_SRC),install -D -m 755 $(B)/qnetctl $(DESTDIR)$(BINDIR)/qnetctl)
+
+## clean: removes what was built
+clean:
+	$(Q)rm -rf $(B)
+
+## distclean: the same, and the configuration
+distclean: clean
+	$(Q)rm -f config.mak
+
+## help: this list
+help:
+	@echo 'Targets:'
+	@sed -n 's/^## \([^:]*\): /\1|/p' Makefile | awk -F'|' '{ printf "  %-16s %s\n", $$1, $$2 }'
+	@echo 'Variables:'
+	@sed -n '/^# right directory/,/^$$/s/^#   \([A-Z]\)/  \1/p' Makefile

@@ -25,13 +25,6 @@ struct XnFeatures {
     bool rx_notify;
 };
 
-/* Offloads that a port may hand frames over with; the port's own flags are mapped to these. */
-enum {
-    XN_OFFLOAD_CSUM = 1u << 0,
-    XN_OFFLOAD_TSO4 = 1u << 1,
-    XN_OFFLOAD_TSO6 = 1u << 2,
-};
-
 /*
  * The frontend's keys made consistent: GSO needs sg, IPv4 GSO needs the IPv4 checksum offload and
  * IPv6 GSO the IPv6 one (a super-frame always has a blank checksum).
@@ -39,7 +32,7 @@ enum {
 struct XnFeatures features_normalise(struct XnFeatures wanted);
 
 /*
- * The offloads (XN_OFFLOAD_*) with which the port may give frames for this guest. The port knows
+ * The offloads (TUN_F_* of linux/if_tun.h) with which the port may give frames for this guest. The port knows
  * one checksum offload for both IP versions; where the guest takes only one of them, the frames of
  * the other are completed by offload_guest_rx_describe().
  */

@@ -15,13 +15,6 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
-/* Offloads with which frames may come out of the port. */
-enum {
-    XN_PORT_CSUM = 1u << 0,
-    XN_PORT_TSO4 = 1u << 1,
-    XN_PORT_TSO6 = 1u << 2,
-};
-
 struct XnPort;
 
 /* One queue of a port. `fd` is to be polled; it does not block. */
@@ -42,7 +35,7 @@ void port_close(struct XnPort *port);
 /* Queue `index` < queue_count; lives as long as the port. */
 struct XnPortQueue *port_queue(struct XnPort *port, unsigned index);
 
-/* Frames may be received with these offloads (XN_PORT_*) from now on. Main thread. */
+/* Frames may be received with these offloads (TUN_F_* of linux/if_tun.h) from now on. Main thread. */
 bool port_set_offloads(struct XnPort *port, unsigned offloads, GError **error);
 
 /* Tells the host's network whether the other end is there. Main thread. */

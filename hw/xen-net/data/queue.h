@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * queue.h - the data path's half of one queue of a vif
+ *
+ * Theory of operation
+ *
+ * The control plane gathers everything a queue needs into a configuration, creates the queue from
+ * it, gives it to a worker and later takes it back; in between the queue belongs to that worker
+ * alone and reads neither xenstore nor options. The life is create, worker_add_queue,
+ * worker_remove_queue, destroy.
+ *
+ * When the guest breaks a ring, the queue stops serving both rings, and its worker calls `broken`
+ * once with the reason; the control plane then closes the vif.
+ */
+#ifndef XN_DATA_QUEUE_H
+#define XN_DATA_QUEUE_H
+
+#include "base/counters.h"
+#include "netif/features.h"
+#include "port/port.h"
+#include "xen/evtchn.h"
+
+/* Everything is borrowed from the control plane, and outlives the queue. */
+struct XnQueueConfig {
+    /* The guest's domain, from the backend's own directory in xenstore. */
+    uint32_t domid;
+    /* Mapped ring pages. */
+    void *guest_tx_page;
+    void *guest_rx_page;
+    /* The queue's own handle, with one channel for both rings or one for each. */
+    struct XnEvtchn *evtchn;
+    uint32_t guest_tx_channel;
+    uint32_t guest_rx_channel;
+    struct XnPortQueue *port;
+    struct XnFeatures features;
+    /* Written by the worker only; lives longer than a connection. */
+    struct XnQueueCounters *counters;
+    /*
+     * Called on the worker's thread, at most once: the guest broke a ring. `reason` is a constant
+     * string. Must not block; hands the news to the main thread.
+     */
+    void (*broken)(void *opaque, const char *reason);
+    void *opaque;
+};
+
+struct XnQueue;
+
+/*
+ * Creates a queue that is attached to its rings but not served yet. NULL with an error when the
+ * rings' indices are impossible. Main thread.
+ */
+struct XnQueue *queue_create(const struct XnQueueConfig *config, GError **error);
+
+/* Frees a queue that no worker has; NULL is fine. Main thread. */
+void queue_destroy(struct XnQueue *queue);
+
+#endif

@@ -32,9 +32,9 @@ struct XnFeatures {
 struct XnFeatures features_normalise(struct XnFeatures wanted);
 
 /*
- * The offloads (TUN_F_* of linux/if_tun.h) with which the port may give frames for this guest. The port knows
- * one checksum offload for both IP versions; where the guest takes only one of them, the frames of
- * the other are completed by offload_guest_rx_describe().
+ * The offloads (TUN_F_* of linux/if_tun.h) with which the port may give frames for this guest. The
+ * port knows one checksum offload for both IP versions; where the guest takes only one of them, the
+ * frames of the other are completed by offload_guest_rx_describe().
  */
 unsigned features_port_offloads(const struct XnFeatures *features);
 

@@ -36,16 +36,21 @@ enum XnOffloadResult {
  * frame, in private memory; the TCP checksum in them is replaced by the pseudo-header's sum where
  * a super-frame came without NETTXF_csum_blank (as the kernel's netback does). hdr_len is the true
  * length of all headers; it is set whenever the walk was needed (csum_blank or GSO), else 0.
- * On NEED_MORE and BAD *ret_header is untouched.
+ * A super-frame whose payload fits one segment is described as an ordinary frame. BAD: the frame is
+ * not what the flags claim (not TCP or UDP over IP, another IP version, a fragment, more than two
+ * VLAN tags), or a length in a header contradicts the frame's. On NEED_MORE and BAD *ret_header and
+ * `headers` are untouched.
  */
 enum XnOffloadResult offload_guest_tx_describe(const struct XnGuestTxPacket *packet,
                                                uint8_t *headers, uint32_t linear,
                                                struct virtio_net_hdr *ret_header);
 
 /*
- * Fills *ret_meta for a frame of `length` bytes that the port gave with *header. Completes the
- * checksum inside `frame` where the guest does not take blank ones for that IP version. BAD when
- * the header asks for what was not negotiated (GSO type) or points outside the frame.
+ * Fills *ret_meta for a frame of `length` bytes that the port gave with *header. A checksum that
+ * the guest would not complete is completed inside `frame`: guests look for TCP or UDP with a walk
+ * like ours but without VLAN tags, and take blank checksums only of the IP versions in *features.
+ * BAD when the header asks for what was not negotiated (GSO type), points outside the frame, or
+ * calls a frame a TCP super-frame that is none. On BAD *ret_meta and `frame` are untouched.
  */
 enum XnOffloadResult offload_guest_rx_describe(const struct virtio_net_hdr *header,
                                                const struct XnFeatures *features, uint8_t *frame,

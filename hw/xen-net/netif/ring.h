@@ -19,6 +19,7 @@
 #define XN_NETIF_RING_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -71,44 +72,49 @@ _Static_assert(sizeof(union XnGuestRxEntry) == sizeof(netif_rx_response_t), "gue
  *                 ring, then looks again: true when they are already there.
  * ring_*_push:    publishes the responses written so far; true when the guest asked to be told.
  */
-#define XN_DEFINE_RING(side, netif_name)                                                           \
-    static inline bool ring_##side##_attach(netif_name##_back_ring_t *ring, void *page)            \
-    {                                                                                              \
-        netif_name##_sring_t *shared = page;                                                       \
-        RING_IDX produced = __atomic_load_n(&shared->req_prod, __ATOMIC_ACQUIRE);                  \
-        RING_IDX answered = __atomic_load_n(&shared->rsp_prod, __ATOMIC_ACQUIRE);                  \
-                                                                                                   \
-        BACK_RING_ATTACH(ring, shared, answered, XN_PAGE_SIZE);                                    \
-        return produced - answered <= XN_RING_SIZE;                                                \
-    }                                                                                              \
-                                                                                                   \
-    static inline bool ring_##side##_unconsumed(const netif_name##_back_ring_t *ring,              \
-                                                uint32_t *ret_count)                               \
-    {                                                                                              \
-        RING_IDX produced = __atomic_load_n(&ring->sring->req_prod, __ATOMIC_ACQUIRE);             \
-                                                                                                   \
-        if (produced - ring->rsp_prod_pvt > XN_RING_SIZE ||                                        \
-            produced - ring->req_cons > XN_RING_SIZE) {                                            \
-            return false;                                                                          \
-        }                                                                                          \
-        *ret_count = produced - ring->req_cons;                                                    \
-        return true;                                                                               \
-    }                                                                                              \
-                                                                                                   \
-    static inline bool ring_##side##_arm(netif_name##_back_ring_t *ring, uint32_t count)           \
-    {                                                                                              \
-        __atomic_store_n(&ring->sring->req_event, ring->req_cons + count, __ATOMIC_RELAXED);       \
-        xen_mb();                                                                                  \
-        return (RING_IDX)(__atomic_load_n(&ring->sring->req_prod, __ATOMIC_RELAXED) -              \
-                          ring->req_cons) >= count;                                                \
-    }                                                                                              \
-                                                                                                   \
-    static inline bool ring_##side##_push(netif_name##_back_ring_t *ring)                          \
-    {                                                                                              \
-        int notify;                                                                                \
-                                                                                                   \
-        RING_PUSH_RESPONSES_AND_CHECK_NOTIFY(ring, notify);                                        \
-        return notify;                                                                             \
+#define XN_DEFINE_RING(side, netif_name)                                                     \
+    static inline bool ring_##side##_attach(netif_name##_back_ring_t *ring, void *page)      \
+    {                                                                                        \
+        netif_name##_sring_t *shared = page;                                                 \
+        RING_IDX produced = __atomic_load_n(&shared->req_prod, __ATOMIC_ACQUIRE);            \
+        RING_IDX answered = __atomic_load_n(&shared->rsp_prod, __ATOMIC_ACQUIRE);            \
+                                                                                             \
+        *ring = (netif_name##_back_ring_t){                                                  \
+            .rsp_prod_pvt = answered,                                                        \
+            .req_cons = answered,                                                            \
+            .nr_ents = XN_RING_SIZE,                                                         \
+            .sring = shared,                                                                 \
+        };                                                                                   \
+        return produced - answered <= XN_RING_SIZE;                                          \
+    }                                                                                        \
+                                                                                             \
+    static inline bool ring_##side##_unconsumed(const netif_name##_back_ring_t *ring,        \
+                                                uint32_t *ret_count)                         \
+    {                                                                                        \
+        RING_IDX produced = __atomic_load_n(&ring->sring->req_prod, __ATOMIC_ACQUIRE);       \
+                                                                                             \
+        if (produced - ring->rsp_prod_pvt > XN_RING_SIZE ||                                  \
+            produced - ring->req_cons > XN_RING_SIZE) {                                      \
+            return false;                                                                    \
+        }                                                                                    \
+        *ret_count = produced - ring->req_cons;                                              \
+        return true;                                                                         \
+    }                                                                                        \
+                                                                                             \
+    static inline bool ring_##side##_arm(netif_name##_back_ring_t *ring, uint32_t count)     \
+    {                                                                                        \
+        __atomic_store_n(&ring->sring->req_event, ring->req_cons + count, __ATOMIC_RELAXED); \
+        xen_mb();                                                                            \
+        return (RING_IDX)(__atomic_load_n(&ring->sring->req_prod, __ATOMIC_RELAXED) -        \
+                          ring->req_cons) >= count;                                          \
+    }                                                                                        \
+                                                                                             \
+    static inline bool ring_##side##_push(netif_name##_back_ring_t *ring)                    \
+    {                                                                                        \
+        int notify;                                                                          \
+                                                                                             \
+        RING_PUSH_RESPONSES_AND_CHECK_NOTIFY(ring, notify);                                  \
+        return notify;                                                                       \
     }
 
 XN_DEFINE_RING(guest_tx, netif_tx)

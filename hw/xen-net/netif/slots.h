@@ -51,7 +51,7 @@ enum XnSlotsReason {
     XN_SLOTS_REASON_MAX,
 };
 
-/* One piece of a packet in the guest's memory; offset + size <= 4096, size may be 0. */
+/* One piece of a packet in the guest's memory; size is not 0, offset + size <= 4096. */
 struct XnSlot {
     uint32_t ref;
     uint16_t offset;
@@ -70,6 +70,7 @@ struct XnGuestTxPacket {
     /* XEN_NETIF_GSO_TYPE_*; gso_size is the segment's payload in bytes, not 0 unless NONE. */
     uint8_t gso_type;
     uint16_t gso_size;
+    /* Slots that hold data, in the packet's order; the guest may also post empty ones. */
     uint32_t slot_count;
     struct XnSlot slots[XN_GUEST_TX_SLOTS_MAX];
 };

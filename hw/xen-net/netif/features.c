@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * features.c - what a vif's two ends agreed on
+ */
+#include "netif/features.h"
+
+#include <linux/if_tun.h>
+
+#include "netif/ring.h"
+
+struct XnFeatures features_normalise(struct XnFeatures wanted)
+{
+    wanted.gso_tcpv4 = wanted.gso_tcpv4 && wanted.sg && wanted.csum_ipv4;
+    wanted.gso_tcpv6 = wanted.gso_tcpv6 && wanted.sg && wanted.csum_ipv6;
+    return wanted;
+}
+
+unsigned features_port_offloads(const struct XnFeatures *features)
+{
+    unsigned offloads = 0;
+
+    if (features->csum_ipv4 || features->csum_ipv6) {
+        offloads |= TUN_F_CSUM;
+    }
+    if (features->gso_tcpv4) {
+        offloads |= TUN_F_TSO4;
+    }
+    if (features->gso_tcpv6) {
+        offloads |= TUN_F_TSO6;
+    }
+    return offloads;
+}
+
+uint32_t features_guest_rx_frame_max(const struct XnFeatures *features)
+{
+    return features->sg ? XEN_NETIF_MAX_TX_SIZE : XN_PAGE_SIZE;
+}

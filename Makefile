@@ -14,6 +14,9 @@
 VERSION := 0.1.0
 
 MAKEFLAGS += --no-builtin-rules --no-builtin-variables
+ifeq ($(filter -j%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(shell nproc)
+endif
 .SUFFIXES:
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -201,17 +204,22 @@ SIM_TESTS = $(wildcard tests/sim/*.t)
 HYGIENE_TESTS = $(wildcard tests/hygiene/*.t)
 XEN_TESTS = $(wildcard tests/xen/*.t)
 
-.PHONY: packages-test packages-lint packages-xen
+.PHONY: packages-test packages-hygiene packages-xen packages-check
 packages-test:
 	@$(INSTALL_PACKAGES) build test
-packages-lint: packages-test
+packages-hygiene:
+	@$(INSTALL_PACKAGES) build test
 	@$(INSTALL_PACKAGES) --optional lint
-packages-xen: packages-test
+packages-xen:
+	@$(INSTALL_PACKAGES) build test
 	@$(INSTALL_PACKAGES) --optional xen
+packages-check:
+	@$(INSTALL_PACKAGES) build test
+	@$(INSTALL_PACKAGES) --optional lint xen
 
 .PHONY: check check-unit check-sim check-contract check-hygiene check-xen
 ## check: every test: unit, simulator and hygiene, then real Xen in emulation
-check: packages-test packages-lint packages-xen programs test-programs
+check: packages-check programs test-programs
 	$(call prove,$(TEST_TIMEOUT),$(UNIT_TESTS) $(SIM_TESTS) $(HYGIENE_TESTS))
 	$(call prove,$(XEN_TIMEOUT),$(XEN_TESTS))
 
@@ -228,18 +236,23 @@ check-contract: packages-test $(TEST_PROGRAMS)
 	$(call prove,$(TEST_TIMEOUT),$(filter tests/sim/%contract.t,$(SIM_TESTS)))
 
 ## check-hygiene: layers, format, spelling, static checks
-check-hygiene: packages-test packages-lint
+check-hygiene: packages-hygiene $(GENERATED)
 	$(call prove,$(TEST_TIMEOUT),$(or $(TESTS),$(HYGIENE_TESTS)))
 
 ## check-xen: the daemon on real Xen in emulation, with a real guest
 check-xen: packages-xen programs $(TEST_PROGRAMS)
 	$(call prove,$(XEN_TIMEOUT),$(or $(TESTS),$(XEN_TESTS)))
 
+# Named together, they run one after the other: tests are for a quiet machine.
+asked = | $(filter $(1),$(MAKECMDGOALS))
+check-sim: $(call asked,check-unit)
+check-hygiene: $(call asked,check-unit check-sim)
+check-xen: $(call asked,check-unit check-sim check-hygiene)
+
 .PHONY: check-sanitize check-compilers
 ## check-sanitize: check-unit and check-sim once more, with AddressSanitizer and UBSan
 check-sanitize:
-	+@$(MAKE) --no-print-directory BUILD=build/asan SANITIZE=address,undefined check-unit
-	+@$(MAKE) --no-print-directory BUILD=build/asan SANITIZE=address,undefined check-sim
+	+@$(MAKE) --no-print-directory BUILD=build/asan SANITIZE=address,undefined check-unit check-sim
 
 ## check-compilers: everything compiles without a warning, with gcc and with clang
 check-compilers:

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * guest-tx.c - frames from the guest to the port
+ *
+ * Theory of operation
+ *
+ * A turn handles batches of up to XN_BATCH_PACKETS packets, each batch in the steps that the
+ * functions below follow: collect, parse, copy, send, respond. A step is done for the whole batch
+ * before the next begins.
+ *
+ * Nothing of a batch outlives it. When the port is full, the packets not sent stay unanswered in
+ * the journal, and are parsed and copied afresh once the port is writable: the guest's ring is the
+ * queue. So a response says that its frame is out of the guest's pages for good, and responses are
+ * strictly in the order of the requests.
+ *
+ * A packet that cannot be sent is answered with an error and counted; a ring that makes no sense
+ * is no longer served, after the packets before the damage have been sent and answered.
+ */
+#include <errno.h>
+
+#include "data/queue-private.h"
+
+/* Copies all requests that the guest has posted into the journal. */
+static bool guest_tx_collect(struct XnQueue *queue)
+{
+    netif_tx_back_ring_t *ring = &queue->guest_tx_ring;
+    uint32_t count;
+
+    if (!ring_guest_tx_unconsumed(ring, &count)) {
+        queue->broken_reason = "guest_tx ring: more requests than the ring has slots";
+        return false;
+    }
+    for (; count > 0; count--) {
+        ring_guest_tx_consume(ring, journal_guest_tx(&queue->journal, ring->req_cons));
+    }
+    return true;
+}
+
+static uint64_t *guest_tx_drop_counter(struct XnQueueCounters *counters, enum XnSlotsReason reason)
+{
+    switch (reason) {
+    case XN_SLOTS_TOO_SHORT:
+        return &counters->guest_tx_drop_bad_size;
+    case XN_SLOTS_UNEXPECTED_EXTRA:
+        return &counters->guest_tx_drop_bad_extra;
+    default:
+        return &counters->guest_tx_drop_bad_slots;
+    }
+}
+
+static void guest_tx_drop(struct XnGuestTxSlot *slot, int16_t status, uint64_t *counter)
+{
+    slot->dropped = true;
+    slot->status = status;
+    counter_add(counter, 1);
+}
+
+/* Parses up to `limit` packets of the journal into turn->guest_tx[]; returns how many. */
+static uint32_t guest_tx_parse(struct XnQueue *queue, struct XnTurn *turn, uint32_t limit)
+{
+    uint32_t start = queue->guest_tx_ring.rsp_prod_pvt;
+    uint32_t count = 0;
+
+    while (count < limit && start != queue->guest_tx_ring.req_cons) {
+        struct XnGuestTxSlot *slot = &turn->guest_tx[count];
+        enum XnSlotsReason reason;
+        enum XnSlotsResult result =
+            slots_parse(queue->journal.guest_tx, start, queue->guest_tx_ring.req_cons - start,
+                        &slot->packet, &reason);
+
+        if (result == XN_SLOTS_BROKEN) {
+            queue->broken_reason = slots_reason_text(reason);
+            break;
+        }
+        slot->dropped = false;
+        slot->status = NETIF_RSP_OKAY;
+        if (result == XN_SLOTS_DROP) {
+            guest_tx_drop(slot, NETIF_RSP_ERROR,
+                          guest_tx_drop_counter(queue->config.counters, reason));
+        }
+        start += slot->packet.entry_count;
+        count++;
+    }
+    return count;
+}
+
+/* Fetches the packets' bytes with one call: slot i of a packet goes to its page i. */
+static void guest_tx_copy(struct XnQueue *queue, struct XnTurn *turn, uint32_t count)
+{
+    struct XnCopyBatch *copies = &turn->copies;
+
+    buffer_pool_reset(turn->pool);
+    copy_batch_reset(copies);
+    for (uint32_t i = 0; i < count; i++) {
+        struct XnGuestTxSlot *slot = &turn->guest_tx[i];
+        const struct XnGuestTxPacket *packet = &slot->packet;
+
+        if (slot->dropped) {
+            continue;
+        }
+        slot->first_page = buffer_pool_take(turn->pool, packet->slot_count);
+        slot->first_segment = copies->count;
+        for (uint32_t k = 0; k < packet->slot_count; k++) {
+            copy_batch_from_guest(copies, queue->config.domid, packet->slots[k].ref,
+                                  packet->slots[k].offset, packet->slots[k].size,
+                                  slot->first_page + k);
+        }
+    }
+    if (copies->count > 0) {
+        copy_batch_flush(copies);
+        counter_add(&queue->config.counters->guest_tx_copy_calls, 1);
+        counter_add(&queue->config.counters->guest_tx_segments, copies->count);
+    }
+}
+
+/* The frame's bytes as they lie in the pool; pieces that touch are one. Returns the pieces. */
+static int guest_tx_gather_list(const struct XnTurn *turn, const struct XnGuestTxSlot *slot,
+                                struct iovec *iov)
+{
+    int count = 0;
+
+    iov[0] = (struct iovec){0};
+    for (uint32_t k = 0; k < slot->packet.slot_count; k++) {
+        uint8_t *bytes = buffer_pool_page(turn->pool, slot->first_page + k) +
+                         slot->packet.slots[k].offset;
+        size_t size = slot->packet.slots[k].size;
+
+        if (count > 0 && (uint8_t *)iov[count - 1].iov_base + iov[count - 1].iov_len == bytes) {
+            iov[count - 1].iov_len += size;
+        } else {
+            iov[count].iov_base = bytes;
+            iov[count].iov_len = size;
+            count++;
+        }
+    }
+    return count;
+}
+
+/*
+ * Makes the first bytes of the frame one piece, in `headers`, for a guest that has spread its
+ * headers over slots. iov[0] is free on entry, the frame's pieces are iov[1] ... iov[*count].
+ * Returns the length of the new first piece, which is iov[0].
+ */
+static uint32_t guest_tx_linearise(struct iovec *iov, int *count, uint8_t *headers)
+{
+    uint32_t length = 0;
+    int piece = 1;
+
+    while (piece <= *count && length < XN_HEADER_MAX) {
+        size_t size = MIN(iov[piece].iov_len, XN_HEADER_MAX - length);
+
+        memcpy(headers + length, iov[piece].iov_base, size);
+        length += (uint32_t)size;
+        iov[piece].iov_base = (uint8_t *)iov[piece].iov_base + size;
+        iov[piece].iov_len -= size;
+        if (iov[piece].iov_len == 0) {
+            piece++;
+        }
+    }
+    memmove(&iov[1], &iov[piece], (size_t)(*count - piece + 1) * sizeof(iov[0]));
+    *count -= piece - 1;
+    iov[0].iov_base = headers;
+    iov[0].iov_len = length;
+    return length;
+}
+
+/* Gives one frame to the port. Returns false when the port is full. */
+static bool guest_tx_send(struct XnQueue *queue, struct XnTurn *turn, struct XnGuestTxSlot *slot)
+{
+    struct XnQueueCounters *counters = queue->config.counters;
+    const struct XnGuestTxPacket *packet = &slot->packet;
+    uint8_t headers[XN_HEADER_MAX];
+    struct virtio_net_hdr header;
+    /* the header, linearised headers, and the pieces */
+    struct iovec iov[2 + XN_GUEST_TX_SLOTS_MAX];
+    struct iovec *frame = &iov[2];
+    int count = guest_tx_gather_list(turn, slot, frame);
+    enum XnOffloadResult result =
+        offload_guest_tx_describe(packet, frame[0].iov_base, (uint32_t)frame[0].iov_len, &header);
+    int error;
+
+    if (result == XN_OFFLOAD_NEED_MORE) {
+        uint32_t linear;
+
+        frame = &iov[1];
+        linear = guest_tx_linearise(frame, &count, headers);
+        count++;
+        counter_add(&counters->guest_tx_gathered, 1);
+        result = offload_guest_tx_describe(packet, headers, linear, &header);
+    }
+    if (result != XN_OFFLOAD_OK) {
+        guest_tx_drop(slot, NETIF_RSP_ERROR, &counters->guest_tx_drop_bad_header);
+        return true;
+    }
+    frame[-1].iov_base = &header;
+    frame[-1].iov_len = sizeof(header);
+    error = port_queue_send(queue->config.port, &frame[-1], count + 1);
+    if (error == EAGAIN) {
+        counter_add(&counters->guest_tx_port_full, 1);
+        return false;
+    }
+    if (error != 0) {
+        guest_tx_drop(slot, NETIF_RSP_DROPPED, &counters->guest_tx_drop_port);
+        return true;
+    }
+    counter_add(&counters->guest_tx_packets, 1);
+    counter_add(&counters->guest_tx_bytes, packet->size);
+    counter_add(&counters->guest_tx_slots, packet->entry_count - packet->extra_count);
+    counter_add(&counters->guest_tx_extras, packet->extra_count);
+    return true;
+}
+
+/* Sends the packets in order until the port is full; returns how many are done with. */
+static uint32_t guest_tx_send_all(struct XnQueue *queue, struct XnTurn *turn, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct XnGuestTxSlot *slot = &turn->guest_tx[i];
+
+        if (slot->dropped) {
+            continue;
+        }
+        if (!copy_batch_succeeded(&turn->copies, slot->first_segment, slot->packet.slot_count)) {
+            guest_tx_drop(slot, NETIF_RSP_ERROR, &queue->config.counters->guest_tx_drop_bad_grant);
+            continue;
+        }
+        if (!guest_tx_send(queue, turn, slot)) {
+            queue->guest_tx_port_full = true;
+            return i;
+        }
+    }
+    return count;
+}
+
+/* Answers every ring entry of the first `count` packets, publishes, and tells the guest once. */
+static void guest_tx_respond(struct XnQueue *queue, struct XnTurn *turn, uint32_t count)
+{
+    netif_tx_back_ring_t *ring = &queue->guest_tx_ring;
+    uint32_t first = ring->rsp_prod_pvt;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct XnGuestTxSlot *slot = &turn->guest_tx[i];
+
+        for (uint32_t k = 0; k < slot->packet.entry_count; k++) {
+            if (k >= 1 && k <= slot->packet.extra_count) {
+                ring_guest_tx_respond(ring, 0, NETIF_RSP_NULL);
+            } else {
+                uint16_t id = journal_guest_tx(&queue->journal, ring->rsp_prod_pvt)->request.id;
+
+                ring_guest_tx_respond(ring, id, slot->status);
+            }
+        }
+    }
+    if (ring->rsp_prod_pvt == first) {
+        return;
+    }
+    counter_add(&queue->config.counters->guest_tx_responses, ring->rsp_prod_pvt - first);
+    if (ring_guest_tx_push(ring)) {
+        evtchn_notify(queue->config.evtchn, queue->config.guest_tx_channel);
+        counter_add(&queue->config.counters->guest_tx_notifies, 1);
+    }
+}
+
+uint32_t guest_tx_turn(struct XnQueue *queue, struct XnTurn *turn)
+{
+    netif_tx_back_ring_t *ring = &queue->guest_tx_ring;
+    uint32_t done = 0;
+
+    while (queue->guest_tx_ready && done < XN_TURN_PACKETS) {
+        uint32_t count, sent;
+
+        if (!guest_tx_collect(queue)) {
+            break;
+        }
+        count = guest_tx_parse(queue, turn, MIN(XN_BATCH_PACKETS, XN_TURN_PACKETS - done));
+        guest_tx_copy(queue, turn, count);
+        sent = guest_tx_send_all(queue, turn, count);
+        guest_tx_respond(queue, turn, sent);
+        done += sent;
+        if (queue->broken_reason) {
+            break;
+        }
+        if (queue->guest_tx_port_full ||
+            (ring->rsp_prod_pvt == ring->req_cons && !ring_guest_tx_arm(ring, 1))) {
+            queue->guest_tx_ready = false;
+        }
+        if (sent == 0) {
+            break;
+        }
+    }
+    return done;
+}

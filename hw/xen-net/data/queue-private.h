@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * queue-private.h - a queue as the data path sees it
+ *
+ * Theory of operation
+ *
+ * A queue has two directions that share nothing but their worker. Each direction is `ready` when
+ * there may be something to do; the worker gives ready directions turns until they say that there
+ * is not. A direction that is not ready waits for one of: an event from the guest, the port
+ * becoming readable or writable, or `deadline_ns`.
+ *
+ * Event channels stay masked from the moment an event is taken until the directions that the
+ * channel serves are idle again, so a busy guest costs no event handling at all.
+ */
+#ifndef XN_DATA_QUEUE_PRIVATE_H
+#define XN_DATA_QUEUE_PRIVATE_H
+
+#include "data/copy-batch.h"
+#include "data/journal.h"
+#include "netif/offload.h"
+#include "netif/ring.h"
+
+/* Largest frame: netif's 16-bit size. */
+#define XN_FRAME_MAX 65535u
+#define XN_FRAME_PAGES ((XN_FRAME_MAX + XN_PAGE_SIZE - 1) / XN_PAGE_SIZE)
+
+/* What a worker's descriptors are for; the address of one is epoll's datum. */
+enum XnPollKind {
+    XN_POLL_COMMAND,
+    XN_POLL_EVTCHN,
+    XN_POLL_PORT,
+};
+
+struct XnPollSource {
+    enum XnPollKind kind;
+    struct XnQueue *queue;
+    int fd;
+    /* what epoll watches now */
+    uint32_t events;
+};
+
+/* A frame that the guest had posted too few buffers for: the one frame that a queue ever keeps. */
+struct XnHeldFrame {
+    /* 0 = none */
+    uint32_t length;
+    struct XnGuestRxMeta meta;
+    uint8_t bytes[XN_FRAME_MAX];
+};
+
+struct XnQueue {
+    struct XnQueueConfig config;
+    struct XnJournal journal;
+
+    netif_tx_back_ring_t guest_tx_ring;
+    bool guest_tx_ready;
+    /* the port was full; until it is writable nothing is sent */
+    bool guest_tx_port_full;
+
+    netif_rx_back_ring_t guest_rx_ring;
+    bool guest_rx_ready;
+    /* slots that the guest must have posted before the port is read again; 0 = not waiting */
+    uint32_t guest_rx_slots_needed;
+    /* own mapping, so that it costs no memory before it is used */
+    struct XnHeldFrame *held;
+
+    /* why a ring is no longer served; NULL while all is well */
+    const char *broken_reason;
+
+    /* masked channels, by direction; both when one channel serves both */
+    bool guest_tx_masked;
+    bool guest_rx_masked;
+    /* events in a row that brought no work */
+    uint32_t spurious_events;
+    bool event_since_work;
+
+    /* when to look again without being woken; 0 = never */
+    uint64_t deadline_ns;
+
+    struct XnPollSource evtchn_source;
+    struct XnPollSource port_source;
+};
+
+/* One guest_tx packet of the batch being handled. */
+struct XnGuestTxSlot {
+    struct XnGuestTxPacket packet;
+    /* NETIF_RSP_*, what its requests are answered with */
+    int16_t status;
+    /* nothing to send: answered only */
+    bool dropped;
+    /* where its slots lie in the pool and in the copy batch */
+    uint32_t first_page;
+    uint32_t first_segment;
+};
+
+/* One guest_rx frame of the batch being handled. */
+struct XnGuestRxSlot {
+    struct XnGuestRxPlan plan;
+    struct XnGuestRxMeta meta;
+    uint32_t first_segment;
+};
+
+/* What a worker lends to the queue whose turn it is; contents are dead between batches. */
+struct XnTurn {
+    struct XnBufferPool *pool;
+    struct XnCopyBatch copies;
+    union {
+        struct XnGuestTxSlot guest_tx[XN_BATCH_PACKETS];
+        struct XnGuestRxSlot guest_rx[XN_BATCH_PACKETS];
+    };
+};
+
+/* Frames of one direction and queue in one turn, so that nobody starves his neighbours. */
+#define XN_TURN_PACKETS 64u
+
+/*
+ * One turn of one direction: at most XN_TURN_PACKETS frames. Clears the direction's `ready` flag
+ * when there is nothing to do, or sets broken_reason. Returns the number of frames and ring slots
+ * dealt with: 0 means that the turn was for nothing.
+ */
+uint32_t guest_tx_turn(struct XnQueue *queue, struct XnTurn *turn);
+uint32_t guest_rx_turn(struct XnQueue *queue, struct XnTurn *turn);
+
+#endif

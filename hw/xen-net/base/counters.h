@@ -72,7 +72,7 @@ static inline void counter_add(uint64_t *counter, uint64_t n)
 static inline uint64_t counter_read(const struct XnQueueCounters *counters,
                                     const struct XnCounterInfo *info)
 {
-    return __atomic_load_n((const uint64_t *)((const char *)counters + info->offset),
+    return __atomic_load_n((const uint64_t *)(const void *)((const char *)counters + info->offset),
                            __ATOMIC_RELAXED);
 }
 

@@ -22,7 +22,7 @@ struct XnFeatures {
     bool csum_ipv4;
     bool csum_ipv6;
     /* feature-rx-notify: the frontend raises an event when it posts buffers. */
-    bool rx_notify;
+    bool guest_rx_notify;
 };
 
 /*

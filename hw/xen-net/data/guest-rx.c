@@ -17,13 +17,19 @@
 
 #include "data/queue-private.h"
 
-/* Buffers that the guest has posted and we have not used. */
+/*
+ * Buffers that the guest has posted and that are not used: those in the ring, and those that a
+ * predecessor of this process took and did not use.
+ */
 static bool guest_rx_room(struct XnQueue *queue, uint32_t *ret_posted)
 {
-    if (!ring_guest_rx_unconsumed(&queue->guest_rx_ring, ret_posted)) {
+    const netif_rx_back_ring_t *ring = &queue->guest_rx_ring;
+
+    if (!ring_guest_rx_unconsumed(ring, ret_posted)) {
         queue->broken_reason = "guest_rx ring: more requests than the ring has slots";
         return false;
     }
+    *ret_posted += ring->req_cons - ring->rsp_prod_pvt;
     return true;
 }
 
@@ -85,15 +91,18 @@ static void guest_rx_hold(struct XnQueue *queue, const uint8_t *frame,
     counter_add(&queue->config.counters->guest_rx_no_slots, 1);
 }
 
-/* Adds a frame in the pool's pages from `page` on to the copy batch; consumes its requests. */
+/*
+ * Adds a frame in the pool's pages from `page` on to the copy batch. It uses the requests from ring
+ * index `first` on, which are taken into the journal unless they are there already.
+ */
 static void guest_rx_plan_copies(struct XnQueue *queue, struct XnTurn *turn,
-                                 struct XnGuestRxSlot *slot, uint32_t page)
+                                 struct XnGuestRxSlot *slot, uint32_t first, uint32_t page)
 {
     netif_rx_back_ring_t *ring = &queue->guest_rx_ring;
-    uint32_t first = ring->req_cons;
+    uint32_t end = first + guest_rx_plan_slots(&slot->plan);
 
-    for (uint32_t i = 0; i < guest_rx_plan_slots(&slot->plan); i++) {
-        ring_guest_rx_consume(ring, journal_guest_rx(&queue->journal, first + i));
+    while ((int32_t)(end - ring->req_cons) > 0) {
+        journal_take_guest_rx(&queue->journal, ring);
     }
     slot->first_segment = turn->copies.count;
     for (uint32_t i = 0; i < slot->plan.data_slots; i++) {
@@ -113,6 +122,7 @@ static void guest_rx_plan_copies(struct XnQueue *queue, struct XnTurn *turn,
 static uint32_t guest_rx_receive(struct XnQueue *queue, struct XnTurn *turn, uint32_t limit,
                                  uint32_t posted, uint32_t *ret_kept)
 {
+    uint32_t next = queue->guest_rx_ring.rsp_prod_pvt;
     uint32_t taken = 0, kept = 0;
 
     buffer_pool_reset(turn->pool);
@@ -143,8 +153,9 @@ static uint32_t guest_rx_receive(struct XnQueue *queue, struct XnTurn *turn, uin
             guest_rx_hold(queue, frame, slot);
             break;
         }
-        guest_rx_plan_copies(queue, turn, slot, page);
+        guest_rx_plan_copies(queue, turn, slot, next, page);
         buffer_pool_trim(turn->pool, page + slot->plan.data_slots);
+        next += guest_rx_plan_slots(&slot->plan);
         posted -= guest_rx_plan_slots(&slot->plan);
         kept++;
     }

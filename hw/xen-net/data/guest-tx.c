@@ -31,7 +31,7 @@ static bool guest_tx_collect(struct XnQueue *queue)
         return false;
     }
     for (; count > 0; count--) {
-        ring_guest_tx_consume(ring, journal_guest_tx(&queue->journal, ring->req_cons));
+        journal_take_guest_tx(&queue->journal, ring);
     }
     return true;
 }

@@ -5,7 +5,7 @@
 #include "base/counters.h"
 
 const struct XnCounterInfo counters_queue_table[] = {
-#define XN_COUNTER_ROW(name, unit, help)                                                           \
+#define XN_COUNTER_ROW(name, unit, help) \
     {#name, unit, help, offsetof(struct XnQueueCounters, name)},
     XN_QUEUE_COUNTERS(XN_COUNTER_ROW)
 #undef XN_COUNTER_ROW

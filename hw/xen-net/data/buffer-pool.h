@@ -36,8 +36,7 @@ struct XnBufferPool {
 };
 
 /* Creates a pool; NULL with an error. GRANTED fails where AUTO falls back to plain memory. */
-struct XnBufferPool *buffer_pool_create(enum XnBufferKind kind, uint32_t own_domid,
-                                        GError **error);
+struct XnBufferPool *buffer_pool_create(enum XnBufferKind kind, uint32_t own_domid, GError **error);
 void buffer_pool_destroy(struct XnBufferPool *pool);
 
 /* Empties the pool. */

@@ -41,8 +41,8 @@ enum XnGuestRxRead {
 };
 
 /* Puts the next frame to the page-aligned `frame`, with its length and what to tell the guest. */
-static enum XnGuestRxRead guest_rx_read(struct XnQueue *queue, uint8_t *frame,
-                                        uint32_t *ret_length, struct XnGuestRxMeta *ret_meta)
+static enum XnGuestRxRead guest_rx_read(struct XnQueue *queue, uint8_t *frame, uint32_t *ret_length,
+                                        struct XnGuestRxMeta *ret_meta)
 {
     const struct XnFeatures *features = &queue->config.features;
     struct virtio_net_hdr header;
@@ -242,8 +242,8 @@ uint32_t guest_rx_turn(struct XnQueue *queue, struct XnTurn *turn)
             break;
         }
         queue->guest_rx_slots_needed = 0;
-        done += guest_rx_receive(queue, turn, MIN(XN_BATCH_PACKETS, XN_TURN_PACKETS - done),
-                                 posted, &kept);
+        done += guest_rx_receive(queue, turn, MIN(XN_BATCH_PACKETS, XN_TURN_PACKETS - done), posted,
+                                 &kept);
         guest_rx_copy(queue, turn);
         guest_rx_respond(queue, turn, kept);
         if (queue->broken_reason) {

@@ -121,8 +121,8 @@ static int guest_tx_gather_list(const struct XnTurn *turn, const struct XnGuestT
 
     iov[0] = (struct iovec){0};
     for (uint32_t k = 0; k < slot->packet.slot_count; k++) {
-        uint8_t *bytes = buffer_pool_page(turn->pool, slot->first_page + k) +
-                         slot->packet.slots[k].offset;
+        uint8_t *bytes =
+            buffer_pool_page(turn->pool, slot->first_page + k) + slot->packet.slots[k].offset;
         size_t size = slot->packet.slots[k].size;
 
         if (count > 0 && (uint8_t *)iov[count - 1].iov_base + iov[count - 1].iov_len == bytes) {

@@ -139,17 +139,17 @@ static void worker_unmask(struct XnQueue *queue)
 {
     const struct XnQueueConfig *config = &queue->config;
     bool shared = config->guest_tx_channel == config->guest_rx_channel;
-    bool unmask_tx = queue->guest_tx_masked && !queue->guest_tx_ready;
-    bool unmask_rx = queue->guest_rx_masked && !queue->guest_rx_ready;
+    bool unmask_guest_tx = queue->guest_tx_masked && !queue->guest_tx_ready;
+    bool unmask_guest_rx = queue->guest_rx_masked && !queue->guest_rx_ready;
 
     if (shared && (queue->guest_tx_ready || queue->guest_rx_ready)) {
         return;
     }
-    if (unmask_tx) {
+    if (unmask_guest_tx) {
         queue->guest_tx_masked = false;
         evtchn_unmask(config->evtchn, config->guest_tx_channel);
     }
-    if (unmask_rx) {
+    if (unmask_guest_rx) {
         queue->guest_rx_masked = false;
         if (!shared) {
             evtchn_unmask(config->evtchn, config->guest_rx_channel);

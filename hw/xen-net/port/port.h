@@ -35,7 +35,8 @@ void port_close(struct XnPort *port);
 /* Queue `index` < queue_count; lives as long as the port. */
 struct XnPortQueue *port_queue(struct XnPort *port, unsigned index);
 
-/* Frames may be received with these offloads (TUN_F_* of linux/if_tun.h) from now on. Main thread. */
+/* Frames may be received with these offloads (TUN_F_* of linux/if_tun.h) from now on. Main thread.
+ */
 bool port_set_offloads(struct XnPort *port, unsigned offloads, GError **error);
 
 /* Tells the host's network whether the other end is there. Main thread. */

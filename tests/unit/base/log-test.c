@@ -52,7 +52,7 @@ static void test_limit_leaves_a_slow_guest_alone(void)
     struct XnLogLimit limit = {0};
     uint64_t suppressed = 0;
 
-    for (unsigned i = 0; i < 100; i++) {
+    for (uint64_t i = 0; i < 100; i++) {
         g_assert_true(log_limit_pass(&limit, i * 100 * XN_NS_PER_MS, &suppressed));
         g_assert_cmpuint(suppressed, ==, 0);
     }

@@ -17,7 +17,7 @@ static struct XnFeatures combination(unsigned bits)
         .gso_tcpv6 = bits & 4,
         .csum_ipv4 = bits & 8,
         .csum_ipv6 = bits & 16,
-        .rx_notify = bits & 32,
+        .guest_rx_notify = bits & 32,
     };
 }
 
@@ -41,7 +41,7 @@ static void test_normalise_leaves_the_rest(void)
         g_assert_cmpint(got.sg, ==, wanted.sg);
         g_assert_cmpint(got.csum_ipv4, ==, wanted.csum_ipv4);
         g_assert_cmpint(got.csum_ipv6, ==, wanted.csum_ipv6);
-        g_assert_cmpint(got.rx_notify, ==, wanted.rx_notify);
+        g_assert_cmpint(got.guest_rx_notify, ==, wanted.guest_rx_notify);
     }
 }
 

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * fake-guest.h - a guest in the memory of a unit test: rings, pages by reference, a network
+ *
+ * The queue under test is the real one. Grants are an array of pages, events are counted, and the
+ * port's descriptor is one end of a socket pair that keeps frames apart, so that a full port and
+ * an empty one happen by themselves. Real grants are the business of tests/contract and tests/sim.
+ */
+#ifndef XN_TESTS_UNIT_DATA_FAKE_GUEST_H
+#define XN_TESTS_UNIT_DATA_FAKE_GUEST_H
+
+#include <errno.h>
+#include <glib.h>
+#include <linux/virtio_net.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "data/queue-private.h"
+
+#define FAKE_PAGES 512u
+#define FAKE_DOMID 7u
+#define FAKE_FRAME_ROOM (XN_FRAME_MAX + sizeof(struct virtio_net_hdr))
+
+struct FakeGuest {
+    uint8_t pages[FAKE_PAGES][XN_PAGE_SIZE];
+    uint8_t guest_tx_page[XN_PAGE_SIZE] __attribute__((aligned(4096)));
+    uint8_t guest_rx_page[XN_PAGE_SIZE] __attribute__((aligned(4096)));
+    netif_tx_front_ring_t guest_tx;
+    netif_rx_front_ring_t guest_rx;
+    struct XnQueueCounters counters;
+    struct XnPortQueue port;
+    int network;
+    struct XnQueue *queue;
+    struct XnTurn *turn;
+};
+
+/* What the fake grants and events do; one test at a time. */
+static struct {
+    struct FakeGuest *guest;
+    /* the call fails as a whole */
+    bool call_fails;
+    /* segments with this index in their call fail; -1 for none */
+    int failing_segment;
+    unsigned calls;
+    unsigned segments;
+    unsigned notifies;
+} fake;
+
+bool gnttab_copy(struct XnGnttab *gnttab, XnCopySegment *segments, uint32_t count)
+{
+    (void)gnttab;
+    fake.calls++;
+    for (uint32_t i = 0; i < count; i++) {
+        XnCopySegment *segment = &segments[i];
+        bool from_guest = segment->flags == GNTCOPY_source_gref;
+        union xengnttab_copy_ptr *theirs = from_guest ? &segment->source : &segment->dest;
+        uint8_t *ours = from_guest ? segment->dest.virt : segment->source.virt;
+        uint8_t *page;
+
+        g_assert_true(from_guest || segment->flags == GNTCOPY_dest_gref);
+        g_assert_cmpuint(theirs->foreign.domid, ==, FAKE_DOMID);
+        g_assert_cmpuint(segment->len, >, 0);
+        g_assert_cmpuint(theirs->foreign.offset + segment->len, <=, XN_PAGE_SIZE);
+        g_assert_cmpuint((uintptr_t)ours % XN_PAGE_SIZE, ==, theirs->foreign.offset);
+        fake.segments++;
+        if (fake.call_fails || (int)i == fake.failing_segment ||
+            theirs->foreign.ref >= FAKE_PAGES) {
+            segment->status = GNTST_bad_gntref;
+            continue;
+        }
+        page = fake.guest->pages[theirs->foreign.ref] + theirs->foreign.offset;
+        memcpy(from_guest ? ours : page, from_guest ? page : ours, segment->len);
+        segment->status = GNTST_okay;
+    }
+    return !fake.call_fails;
+}
+
+uint32_t gnttab_self_grant_ref(const struct XnSelfGrant *grant, uint32_t index)
+{
+    (void)grant;
+    (void)index;
+    g_assert_not_reached();
+}
+
+struct XnSelfGrant *gnttab_self_grant(uint32_t domid, uint32_t count, GError **error)
+{
+    (void)domid;
+    (void)count;
+    g_set_error_literal(error, G_FILE_ERROR, G_FILE_ERROR_NOENT, "there is no gntalloc here");
+    return NULL;
+}
+
+void gnttab_self_grant_free(struct XnSelfGrant *grant)
+{
+    (void)grant;
+}
+
+uint8_t *gnttab_self_grant_pages(const struct XnSelfGrant *grant)
+{
+    (void)grant;
+    return NULL;
+}
+
+int evtchn_fd(const struct XnEvtchn *evtchn)
+{
+    (void)evtchn;
+    return -1;
+}
+
+void evtchn_notify(struct XnEvtchn *evtchn, uint32_t channel)
+{
+    (void)evtchn;
+    (void)channel;
+    fake.notifies++;
+}
+
+/* A guest with empty rings that takes every offload, and a queue attached to them. */
+static struct FakeGuest *fake_guest_new(void)
+{
+    struct FakeGuest *guest = aligned_alloc(XN_PAGE_SIZE, sizeof(*guest));
+    struct XnQueueConfig config = {
+        .domid = FAKE_DOMID,
+        .guest_tx_channel = 1,
+        .guest_rx_channel = 2,
+        .features = {.sg = true,
+                     .gso_tcpv4 = true,
+                     .gso_tcpv6 = true,
+                     .csum_ipv4 = true,
+                     .csum_ipv6 = true},
+    };
+    netif_tx_sring_t *guest_tx_shared;
+    netif_rx_sring_t *guest_rx_shared;
+    int sockets[2], room = 4 * 1024 * 1024;
+
+    g_assert_nonnull(guest);
+    memset(guest, 0, sizeof(*guest));
+    memset(&fake, 0, sizeof(fake));
+    fake.guest = guest;
+    fake.failing_segment = -1;
+    guest_tx_shared = (void *)guest->guest_tx_page;
+    guest_rx_shared = (void *)guest->guest_rx_page;
+    SHARED_RING_INIT(guest_tx_shared);
+    SHARED_RING_INIT(guest_rx_shared);
+    FRONT_RING_INIT(&guest->guest_tx, guest_tx_shared, XN_PAGE_SIZE);
+    FRONT_RING_INIT(&guest->guest_rx, guest_rx_shared, XN_PAGE_SIZE);
+    g_assert_cmpint(
+        socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, sockets), ==, 0);
+    setsockopt(sockets[1], SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
+    guest->port.fd = sockets[0];
+    guest->network = sockets[1];
+    config.guest_tx_page = guest->guest_tx_page;
+    config.guest_rx_page = guest->guest_rx_page;
+    config.port = &guest->port;
+    config.counters = &guest->counters;
+    guest->queue = queue_create(&config, NULL);
+    g_assert_nonnull(guest->queue);
+    guest->turn = g_new0(struct XnTurn, 1);
+    guest->turn->pool = buffer_pool_create(XN_BUFFERS_PLAIN, 0, NULL);
+    g_assert_nonnull(guest->turn->pool);
+    guest->turn->copies.pool = guest->turn->pool;
+    return guest;
+}
+
+static void fake_guest_free(struct FakeGuest *guest)
+{
+    queue_destroy(guest->queue);
+    buffer_pool_destroy(guest->turn->pool);
+    g_free(guest->turn);
+    close(guest->port.fd);
+    close(guest->network);
+    free(guest);
+}
+
+/* A byte that depends on where it stands and on which frame it is in. */
+static inline uint8_t fake_byte(uint32_t seed, uint32_t position)
+{
+    return (uint8_t)(seed * 31u + position * 7u + (position >> 8));
+}
+
+#endif

@@ -143,8 +143,8 @@ static struct FakeGuest *fake_guest_new(void)
     SHARED_RING_INIT(guest_rx_shared);
     FRONT_RING_INIT(&guest->guest_tx, guest_tx_shared, XN_PAGE_SIZE);
     FRONT_RING_INIT(&guest->guest_rx, guest_rx_shared, XN_PAGE_SIZE);
-    g_assert_cmpint(
-        socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, sockets), ==, 0);
+    g_assert_cmpint(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, sockets),
+                    ==, 0);
     setsockopt(sockets[1], SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
     guest->port.fd = sockets[0];
     guest->network = sockets[1];

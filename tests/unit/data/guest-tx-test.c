@@ -361,8 +361,8 @@ int main(int argc, char **argv)
     g_test_add_func("/data/guest-tx/packets-before-a-broken-one-are-sent-and-answered",
                     test_packets_before_a_broken_one_are_sent_and_answered);
     for (size_t i = 0; i < G_N_ELEMENTS(impossible); i++) {
-        g_autofree char *name = g_strdup_printf(
-            "/data/guest-tx/impossible-index-breaks-the-ring/%#x", impossible[i]);
+        g_autofree char *name =
+            g_strdup_printf("/data/guest-tx/impossible-index-breaks-the-ring/%#x", impossible[i]);
 
         g_test_add_data_func(name, GUINT_TO_POINTER(impossible[i]),
                              test_impossible_index_breaks_the_ring);

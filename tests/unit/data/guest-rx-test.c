@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * guest-rx-test.c - frames from the port to the guest
+ */
+#include "fake-guest.h"
+
+#define CANARY 0xc5
+
+/* Posts `count` more buffers: request i has id i and lends page i of the first XN_RING_SIZE. */
+static void post(struct FakeGuest *guest, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t index = guest->guest_rx.req_prod_pvt++;
+        netif_rx_request_t *request = RING_GET_REQUEST(&guest->guest_rx, index);
+
+        memset(guest->pages[index % XN_RING_SIZE], CANARY, XN_PAGE_SIZE);
+        *request = (netif_rx_request_t){.id = (uint16_t)index, .gref = index % XN_RING_SIZE};
+    }
+    RING_PUSH_REQUESTS(&guest->guest_rx);
+}
+
+static void send_frame(struct FakeGuest *guest, uint32_t size, uint32_t seed,
+                       const struct virtio_net_hdr *header)
+{
+    static uint8_t frame[FAKE_FRAME_ROOM];
+
+    memset(frame, 0, sizeof(*header));
+    if (header) {
+        memcpy(frame, header, sizeof(*header));
+    }
+    for (uint32_t i = 0; i < size; i++) {
+        frame[sizeof(*header) + i] = fake_byte(seed, i);
+    }
+    g_assert_cmpint(write(guest->network, frame, sizeof(*header) + size), ==,
+                    (ssize_t)(sizeof(*header) + size));
+    guest->queue->guest_rx_ready = true;
+}
+
+/* The next frame in the ring: byte-exact, in as few slots as can be, nothing beyond it touched. */
+static void expect_frame(struct FakeGuest *guest, uint32_t size, uint32_t seed)
+{
+    uint32_t slots = (size + XN_PAGE_SIZE - 1) / XN_PAGE_SIZE;
+
+    for (uint32_t slot = 0; slot < slots; slot++) {
+        uint32_t index = guest->guest_rx.rsp_cons++;
+        const netif_rx_response_t *response = RING_GET_RESPONSE(&guest->guest_rx, index);
+        const uint8_t *page = guest->pages[index % XN_RING_SIZE];
+        uint32_t part = MIN(size - slot * XN_PAGE_SIZE, XN_PAGE_SIZE);
+
+        g_assert_cmpint((int32_t)(guest->guest_rx.sring->rsp_prod - index), >, 0);
+        g_assert_cmpuint(response->id, ==, (uint16_t)index);
+        g_assert_cmpuint(response->offset, ==, 0);
+        g_assert_cmpuint(response->flags, ==, slot + 1 < slots ? NETRXF_more_data : 0);
+        g_assert_cmpint(response->status, ==, (int)part);
+        for (uint32_t i = 0; i < XN_PAGE_SIZE; i++) {
+            g_assert_cmpuint(page[i], ==,
+                             i < part ? fake_byte(seed, slot * XN_PAGE_SIZE + i) : CANARY);
+        }
+    }
+}
+
+static void expect_nothing(struct FakeGuest *guest)
+{
+    g_assert_cmpuint(guest->guest_rx.sring->rsp_prod, ==, guest->guest_rx.rsp_cons);
+}
+
+static void test_every_length_takes_the_minimum_of_slots_and_segments(void)
+{
+    struct FakeGuest *guest = fake_guest_new();
+
+    for (uint32_t size = 14; size <= XN_FRAME_MAX; size += size < 9000 ? 1 : 61) {
+        uint32_t slots = (size + XN_PAGE_SIZE - 1) / XN_PAGE_SIZE;
+        unsigned segments = fake.segments, calls = fake.calls;
+
+        post(guest, slots);
+        send_frame(guest, size, size, NULL);
+        g_assert_cmpuint(guest_rx_turn(guest->queue, guest->turn), ==, 1);
+        g_assert_cmpuint(fake.segments - segments, ==, slots);
+        g_assert_cmpuint(fake.calls - calls, ==, 1);
+        expect_frame(guest, size, size);
+        expect_nothing(guest);
+    }
+    g_assert_cmpuint(guest->counters.guest_rx_slots, ==, guest->counters.guest_rx_slots_minimum);
+    g_assert_cmpuint(guest->counters.guest_rx_segments, ==,
+                     guest->counters.guest_rx_segments_minimum);
+    fake_guest_free(guest);
+}
+
+static void test_many_frames_share_a_copy_call_and_a_notification(void)
+{
+    struct FakeGuest *guest = fake_guest_new();
+
+    post(guest, XN_RING_SIZE);
+    for (uint32_t i = 0; i < XN_BATCH_PACKETS; i++) {
+        send_frame(guest, 60, i, NULL);
+    }
+    guest->guest_rx.sring->rsp_event = 1;
+    g_assert_cmpuint(guest_rx_turn(guest->queue, guest->turn), ==, XN_BATCH_PACKETS);
+    g_assert_false(guest->queue->guest_rx_ready);
+    g_assert_cmpuint(fake.calls, ==, 1);
+    g_assert_cmpuint(fake.notifies, ==, 1);
+    for (uint32_t i = 0; i < XN_BATCH_PACKETS; i++) {
+        expect_frame(guest, 60, i);
+    }
+    fake_guest_free(guest);
+}
+
+static void test_turn_is_bounded(void)
+{
+    struct FakeGuest *guest = fake_guest_new();
+
+    post(guest, XN_RING_SIZE);
+    for (uint32_t i = 0; i < 2 * XN_TURN_PACKETS; i++) {
+        send_frame(guest, 60, i, NULL);
+    }
+    g_assert_cmpuint(guest_rx_turn(guest->queue, guest->turn), ==, XN_TURN_PACKETS);
+    g_assert_true(guest->queue->guest_rx_ready);
+    fake_guest_free(guest);
+}
+
+static void test_without_buffers_the_port_is_not_read(void)
+{
+    struct FakeGuest *guest = fake_guest_new();
+
+    send_frame(guest, 60, 1, NULL);
+    guest_rx_turn(guest->queue, guest->turn);
+    guest_rx_turn(guest->queue, guest->turn);
+    g_assert_false(guest->queue->guest_rx_ready);
+    g_assert_cmpuint(guest->queue->guest_rx_slots_needed, ==, 1);
+    g_assert_cmpuint(guest->queue->held->length, ==, 0);
+    g_assert_cmpuint(guest->guest_rx.sring->req_event, ==, 1);
+    post(guest, 1);
+    guest->queue->guest_rx_ready = true;
+    guest_rx_turn(guest->queue, guest->turn);
+    expect_frame(guest, 60, 1);
+    fake_guest_free(guest);
+}
+
+static void test_frame_waits_for_as_many_buffers_as_it_needs(void)
+{
+    struct FakeGuest *guest = fake_guest_new();
+
+    post(guest, 5);
+    send_frame(guest, 60, 1, NULL);
+    send_frame(guest, 5 * XN_PAGE_SIZE, 2, NULL);
+    send_frame(guest, 60, 3, NULL);
+    guest_rx_turn(guest->queue, guest->turn);
+    guest_rx_turn(guest->queue, guest->turn);
+    g_assert_false(guest->queue->guest_rx_ready);
+    expect_frame(guest, 60, 1);
+    expect_nothing(guest);
+    g_assert_cmpuint(guest->counters.guest_rx_no_slots, ==, 1);
+    /* one consumed, five needed: the event comes with the sixth */
+    g_assert_cmpuint(guest->guest_rx.sring->req_event, ==, 6);
+    post(guest, 2);
+    guest->queue->guest_rx_ready = true;
+    guest_rx_turn(guest->queue, guest->turn);
+    expect_frame(guest, 5 * XN_PAGE_SIZE, 2);
+    expect_frame(guest, 60, 3);
+    expect_nothing(guest);
+    fake_guest_free(guest);
+}
+
+static void test_failed_segment_marks_only_its_slot(gconstpointer data)
+{
+    uint32_t bad = GPOINTER_TO_UINT(data);
+    struct FakeGuest *guest = fake_guest_new();
+
+    post(guest, 4);
+    send_frame(guest, 3 * XN_PAGE_SIZE, 1, NULL);
+    send_frame(guest, 60, 2, NULL);
+    fake.failing_segment = (int)bad;
+    guest_rx_turn(guest->queue, guest->turn);
+    g_assert_cmpuint(guest->guest_rx.sring->rsp_prod, ==, 4);
+    for (uint32_t i = 0; i < 4; i++) {
+        int16_t status = RING_GET_RESPONSE(&guest->guest_rx, i)->status;
+
+        g_assert_cmpint(status, ==, i == bad ? GNTST_bad_gntref : i < 3 ? (int)XN_PAGE_SIZE : 60);
+    }
+    g_assert_cmpuint(guest->counters.guest_rx_drop_bad_grant, ==, 1);
+    g_assert_cmpuint(guest->counters.guest_rx_packets, ==, 1);
+    fake_guest_free(guest);
+}
+
+static void test_frame_beyond_what_the_guest_takes_is_dropped(void)
+{
+    struct FakeGuest *guest = fake_guest_new();
+
+    guest->queue->config.features = (struct XnFeatures){0};
+    post(guest, 8);
+    send_frame(guest, XN_PAGE_SIZE + 1, 1, NULL);
+    send_frame(guest, XN_PAGE_SIZE, 2, NULL);
+    guest_rx_turn(guest->queue, guest->turn);
+    expect_frame(guest, XN_PAGE_SIZE, 2);
+    expect_nothing(guest);
+    g_assert_cmpuint(guest->counters.guest_rx_drop_too_big, ==, 1);
+    fake_guest_free(guest);
+}
+
+static void test_offload_that_was_not_negotiated_is_dropped(void)
+{
+    struct FakeGuest *guest = fake_guest_new();
+    struct virtio_net_hdr header = {.gso_type = VIRTIO_NET_HDR_GSO_UDP, .gso_size = 1000};
+
+    post(guest, 8);
+    send_frame(guest, 3000, 1, &header);
+    guest_rx_turn(guest->queue, guest->turn);
+    expect_nothing(guest);
+    g_assert_cmpuint(guest->counters.guest_rx_drop_bad_header, ==, 1);
+    fake_guest_free(guest);
+}
+
+static void test_deleted_port_is_reported(void)
+{
+    struct FakeGuest *guest = fake_guest_new();
+    int saved = guest->port.fd;
+
+    post(guest, 8);
+    guest->port.fd = -1;
+    guest->queue->guest_rx_ready = true;
+    guest_rx_turn(guest->queue, guest->turn);
+    g_assert_nonnull(guest->queue->broken_reason);
+    guest->port.fd = saved;
+    fake_guest_free(guest);
+}
+
+static void test_impossible_index_breaks_the_ring(gconstpointer data)
+{
+    struct FakeGuest *guest = fake_guest_new();
+
+    guest->guest_rx.sring->req_prod = GPOINTER_TO_UINT(data);
+    guest->queue->guest_rx_ready = true;
+    g_assert_cmpuint(guest_rx_turn(guest->queue, guest->turn), ==, 0);
+    g_assert_nonnull(guest->queue->broken_reason);
+    expect_nothing(guest);
+    fake_guest_free(guest);
+}
+
+/* A process that died after writing responses and before publishing them: buffers are used again.
+ */
+static void test_successor_uses_the_buffers_of_the_journal(void)
+{
+    struct FakeGuest *guest = fake_guest_new();
+    struct XnQueue *queue = guest->queue;
+
+    post(guest, 4);
+    while (queue->guest_rx_ring.req_cons != 2) {
+        journal_take_guest_rx(&queue->journal, &queue->guest_rx_ring);
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        memset(RING_GET_REQUEST(&guest->guest_rx, i), 0xa5, sizeof(netif_rx_request_t));
+    }
+    g_assert_true(ring_guest_rx_attach(&queue->guest_rx_ring, guest->guest_rx_page));
+    queue->guest_rx_ring.req_cons = queue->journal.guest_rx_consumed;
+    send_frame(guest, 3 * XN_PAGE_SIZE, 1, NULL);
+    send_frame(guest, 60, 2, NULL);
+    guest_rx_turn(queue, guest->turn);
+    expect_frame(guest, 3 * XN_PAGE_SIZE, 1);
+    expect_frame(guest, 60, 2);
+    expect_nothing(guest);
+    fake_guest_free(guest);
+}
+
+int main(int argc, char **argv)
+{
+    static const uint32_t impossible[] = {257, 1u << 31, UINT32_MAX};
+
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/data/guest-rx/every-length-takes-the-minimum-of-slots-and-segments",
+                    test_every_length_takes_the_minimum_of_slots_and_segments);
+    g_test_add_func("/data/guest-rx/many-frames-share-a-copy-call-and-a-notification",
+                    test_many_frames_share_a_copy_call_and_a_notification);
+    g_test_add_func("/data/guest-rx/turn-is-bounded", test_turn_is_bounded);
+    g_test_add_func("/data/guest-rx/without-buffers-the-port-is-not-read",
+                    test_without_buffers_the_port_is_not_read);
+    g_test_add_func("/data/guest-rx/frame-waits-for-as-many-buffers-as-it-needs",
+                    test_frame_waits_for_as_many_buffers_as_it_needs);
+    for (uint32_t i = 0; i < 4; i++) {
+        g_autofree char *name =
+            g_strdup_printf("/data/guest-rx/failed-segment-marks-only-its-slot/%u", i);
+
+        g_test_add_data_func(name, GUINT_TO_POINTER(i), test_failed_segment_marks_only_its_slot);
+    }
+    g_test_add_func("/data/guest-rx/frame-beyond-what-the-guest-takes-is-dropped",
+                    test_frame_beyond_what_the_guest_takes_is_dropped);
+    g_test_add_func("/data/guest-rx/offload-that-was-not-negotiated-is-dropped",
+                    test_offload_that_was_not_negotiated_is_dropped);
+    g_test_add_func("/data/guest-rx/deleted-port-is-reported", test_deleted_port_is_reported);
+    for (size_t i = 0; i < G_N_ELEMENTS(impossible); i++) {
+        g_autofree char *name =
+            g_strdup_printf("/data/guest-rx/impossible-index-breaks-the-ring/%#x", impossible[i]);
+
+        g_test_add_data_func(name, GUINT_TO_POINTER(impossible[i]),
+                             test_impossible_index_breaks_the_ring);
+    }
+    g_test_add_func("/data/guest-rx/successor-uses-the-buffers-of-the-journal",
+                    test_successor_uses_the_buffers_of_the_journal);
+    return g_test_run();
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * frontend.h - one vif as its guest sees it: xenbus handshake, rings, event channels
+ *
+ * Theory of operation: everything goes through relative xenstore paths (device/vif/N), which
+ * xenstored resolves to the domain that asks. The states follow Linux's netfront: wait for the
+ * backend's InitWait, share, write the keys in one transaction, Connected; to close, Closing, wait
+ * for the backend, Closed, and only then end the sharing. One thread; frontend_wait() is the only
+ * place that sleeps.
+ */
+#ifndef QNETFRONT_FRONTEND_H
+#define QNETFRONT_FRONTEND_H
+
+#include "guest-rx.h"
+#include "guest-tx.h"
+#include "store.h"
+
+#include <xen/io/xenbus.h>
+#include <xenevtchn.h>
+
+#define XN_FRONTEND_KEYS_MAX 48
+
+struct XnFrontendKey {
+    char name[64];
+    char value[64]; /* empty: do not write this key */
+};
+
+/* What the caller wants; constant while the frontend is open. */
+struct XnFrontendConfig {
+    unsigned int vif;
+    bool split_evtchn; /* separate event channels where the backend offers them */
+    unsigned int rx_buffers; /* guest_rx pages, 0..XN_RING_SLOTS */
+    bool rx_canary;
+    bool never_notify;
+    bool always_notify;
+    unsigned int wait_ms; /* bound of each wait for the backend */
+    struct XnFrontendKey keys[XN_FRONTEND_KEYS_MAX]; /* written beside the rings, may override */
+    unsigned int keys_count;
+    bool verbose;
+};
+
+/* What the backend offers, read at InitWait. */
+struct XnBackendFeatures {
+    bool sg, gso_tcpv4, gso_tcpv6, csum_ipv4, csum_ipv6, split_evtchn, rx_copy;
+    long max_queues;
+};
+
+/* Bits that frontend_wait() returns. */
+#define XN_WAKE_EVTCHN 1u
+#define XN_WAKE_STORE 2u
+#define XN_WAKE_FD 4u
+#define XN_WAKE_SIGNAL 8u
+
+struct XnFrontend {
+    struct XnFrontendConfig config;
+    struct xs_handle *xs;
+    xengntshr_handle *gntshr;
+    xenevtchn_handle *evtchn;
+    char path[64];
+    char backend[256];
+    uint32_t backend_domid;
+    enum xenbus_state backend_state; /* as last seen; Unknown if the node is gone */
+    struct XnBackendFeatures features;
+    int evtchn_guest_tx; /* local event channels; equal when not split, -1: none */
+    int evtchn_guest_rx;
+    bool connected;
+    uint64_t events; /* received */
+    uint64_t sleeps; /* waits that were not answered at once */
+    struct XnGuestTx guest_tx;
+    struct XnGuestRx guest_rx;
+};
+
+/* Set by SIGTERM and SIGINT, which are blocked except in frontend_wait(). */
+extern volatile int xn_stop_requested;
+void frontend_catch_signals(void);
+
+/* Opens the libraries, finds the backend. @frontend is zeroed by the caller. */
+bool frontend_open(struct XnFrontend *frontend, const struct XnFrontendConfig *config,
+                   struct XnFailure *failure);
+
+/* Brings both sides to state 2 for the backend, 1 for us, whatever an earlier frontend left. */
+bool frontend_prepare(struct XnFrontend *frontend, struct XnFailure *failure);
+
+/* Shares rings and buffers, binds event channels. */
+bool frontend_share(struct XnFrontend *frontend, struct XnFailure *failure);
+
+/* Writes the keys, in one transaction. */
+bool frontend_publish(struct XnFrontend *frontend, struct XnFailure *failure);
+
+/* The three above, then state Connected and the wait for the backend's. */
+bool frontend_connect(struct XnFrontend *frontend, struct XnFailure *failure);
+
+/* Closes in order and ends the sharing; true if the backend followed to state 6. */
+bool frontend_disconnect(struct XnFrontend *frontend, struct XnFailure *failure);
+
+/* Ends the sharing only (after a disconnect, or when the backend is beyond talking to). */
+void frontend_unshare(struct XnFrontend *frontend);
+void frontend_close(struct XnFrontend *frontend);
+
+bool frontend_set_state(struct XnFrontend *frontend, enum xenbus_state state,
+                        struct XnFailure *failure);
+
+/* Waits at most config.wait_ms until the backend is in state @a or @b. */
+bool frontend_wait_backend(struct XnFrontend *frontend, enum xenbus_state a, enum xenbus_state b,
+                           struct XnFailure *failure);
+
+/* True while the backend is in state Connected, or hides nothing worse. */
+bool frontend_alive(const struct XnFrontend *frontend);
+
+/* Sleeps until an event channel, xenstore, a signal or @fd (-1: none, @events as for poll) has
+ * something, or @timeout_ms (-1: no bound) is over. Unmasks event channels, so rings are to be
+ * looked at afterwards. */
+unsigned int frontend_wait(struct XnFrontend *frontend, int fd, short events, int timeout_ms);
+
+/* The same for a program without a frontend: sleeps until @readable (NULL: none), a signal or
+ * @timeout_ms. */
+struct pollfd;
+void frontend_wait_fd(struct pollfd *readable, int timeout_ms);
+
+/* Push, and notify where the backend asked or the configuration says so. */
+void frontend_push_guest_tx(struct XnFrontend *frontend);
+void frontend_push_guest_rx(struct XnFrontend *frontend);
+
+/* Reads the backend's reason for closing, if it gave one. */
+bool frontend_read_error(struct XnFrontend *frontend, char *text, size_t size);
+
+/* Milliseconds of the monotonic clock. */
+uint64_t clock_ms(void);
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* mode-idle.c - the quiet modes: idle, echo, and what all modes share */
+#include "modes.h"
+
+#include <inttypes.h>
+#include <time.h>
+
+#define BATCH 64
+
+enum XnExit mode_end(const struct XnFrontend *frontend, struct XnFailure *failure)
+{
+    if (frontend_alive(frontend)) {
+        return XN_EXIT_OK;
+    }
+    fail(failure, "the backend went to state %d", frontend->backend_state);
+    return XN_EXIT_BACKEND_CLOSED;
+}
+
+enum XnExit mode_judge_receiver(const struct XnVerify *verify, const struct XnOptions *options,
+                                uint64_t expected, struct XnFailure *failure)
+{
+    uint64_t good = verify->verdicts[XN_VERDICT_GOOD];
+
+    if (verify_bad(verify)) {
+        fail(failure, "%" PRIu64 " frames are wrong, the first: %s", verify_bad(verify),
+             verify->reason);
+        return XN_EXIT_FAILED;
+    }
+    if (verify->duplicates || verify->late) {
+        fail(failure, "%" PRIu64 " frames came twice, %" PRIu64 " out of order", verify->duplicates,
+             verify->late);
+        return XN_EXIT_FAILED;
+    }
+    if (options->allow_loss) {
+        return XN_EXIT_OK;
+    }
+    if (verify->gaps || good < expected) {
+        fail(failure, "%" PRIu64 " frames of %" PRIu64 " came, %" PRIu64 " lost in between", good,
+             expected, verify->gaps);
+        return XN_EXIT_FAILED;
+    }
+    return XN_EXIT_OK;
+}
+
+bool mode_spin(const struct XnOptions *options, const RING_IDX *index, RING_IDX value)
+{
+    const volatile RING_IDX *shared = index;
+    struct timespec start;
+    struct timespec now;
+    int64_t elapsed_us;
+
+    if (!options->spin_us) {
+        return *shared != value;
+    }
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    do {
+        for (int i = 0; i < 100; i++) {
+            if (*shared != value) {
+                return true;
+            }
+        }
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        elapsed_us =
+            (now.tv_sec - start.tv_sec) * INT64_C(1000000) + (now.tv_nsec - start.tv_nsec) / 1000;
+    } while (elapsed_us < options->spin_us);
+    return false;
+}
+
+/* Copies a received packet into guest_tx pages with its MAC addresses swapped. */
+static void send_back(struct XnFrontend *frontend, const struct XnGuestRxPacket *packet)
+{
+    struct XnGuestTx *guest_tx = &frontend->guest_tx;
+    struct XnSlot slot[XN_GUEST_TX_SLOTS_MAX] = {{0}};
+    uint8_t macs[12];
+    uint8_t *first;
+
+    if (packet->bad || packet->parts > XN_GUEST_TX_SLOTS_MAX || packet->part[0].length < 14 ||
+        guest_tx_room(guest_tx) < XN_GUEST_TX_ROOM) {
+        return;
+    }
+    for (unsigned int i = 0; i < packet->parts; i++) {
+        memcpy(guest_tx_next_page(guest_tx, i), packet->part[i].data, packet->part[i].length);
+        slot[i].size = packet->part[i].length;
+    }
+    first = guest_tx_next_page(guest_tx, 0);
+    memcpy(macs, first + 6, 6);
+    memcpy(macs + 6, first, 6);
+    memcpy(first, macs, 12);
+    guest_tx_queue(guest_tx, slot, packet->parts, &packet->meta);
+}
+
+static enum XnExit serve(struct XnFrontend *frontend, const struct XnOptions *options, bool echo,
+                         struct XnReport *report, struct XnFailure *failure)
+{
+    static struct XnGuestRxPacket packet;
+    uint64_t end = options->seconds ? clock_ms() + options->seconds * UINT64_C(1000) : UINT64_MAX;
+
+    while (!xn_stop_requested && frontend_alive(frontend) && clock_ms() < end) {
+        int count = 0;
+        int got = 0;
+
+        /* Without room for the answer the packet stays in the ring: the backend is to wait. */
+        while (count < BATCH && (!echo || guest_tx_room(&frontend->guest_tx) >= XN_GUEST_TX_ROOM) &&
+               (got = guest_rx_receive(&frontend->guest_rx, &packet)) > 0) {
+            if (echo) {
+                send_back(frontend, &packet);
+            }
+            guest_rx_repost(&frontend->guest_rx, &packet);
+            count++;
+        }
+        if (count) {
+            frontend_push_guest_rx(frontend);
+            if (echo) {
+                frontend_push_guest_tx(frontend);
+            }
+        }
+        if (got < 0 || guest_tx_reap(&frontend->guest_tx) < 0) {
+            fail(failure, "a response index of the backend is impossible");
+            return XN_EXIT_FAILED;
+        }
+        if (count) {
+            frontend_wait(frontend, -1, 0, 0);
+        } else if (!guest_tx_arm(&frontend->guest_tx) && !guest_rx_arm(&frontend->guest_rx)) {
+            frontend_wait(frontend, -1, 0, 500);
+        } else {
+            frontend_wait(frontend, -1, 0, 1);
+        }
+    }
+    report_guest_rx(report, &frontend->guest_rx.counters);
+    if (echo) {
+        report_guest_tx(report, &frontend->guest_tx.counters);
+    }
+    return XN_EXIT_OK;
+}
+
+enum XnExit mode_idle(struct XnFrontend *frontend, const struct XnOptions *options,
+                      struct XnReport *report, struct XnFailure *failure)
+{
+    return serve(frontend, options, false, report, failure);
+}
+
+enum XnExit mode_echo(struct XnFrontend *frontend, const struct XnOptions *options,
+                      struct XnReport *report, struct XnFailure *failure)
+{
+    enum XnExit result = serve(frontend, options, true, report, failure);
+
+    return result == XN_EXIT_OK ? mode_end(frontend, failure) : result;
+}

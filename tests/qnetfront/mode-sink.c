@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* mode-sink.c - receives frames from the guest_rx ring and checks everything about them */
+#include "modes.h"
+#include "pace.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define BATCH 64
+/* After the sender is done, nothing more is on its way when this long nothing came. */
+#define QUIET_MS 1000
+
+struct XnSink {
+    struct XnFrontend *frontend;
+    const struct XnOptions *options;
+    struct XnPace pace;
+    struct XnVerify verify;
+    struct XnGuestRxPacket packet;
+    uint64_t ours; /* frames of the sender, good or not */
+    uint64_t bad_packets;
+    uint8_t frame[XN_GUEST_RX_PARTS * XN_PAGE_SIZE];
+};
+
+static void take_packet(struct XnSink *sink)
+{
+    struct XnGuestRxPacket *packet = &sink->packet;
+    const uint8_t *frame = packet->part[0].data;
+    size_t length = 0;
+
+    if (packet->bad || !packet->parts) {
+        sink->bad_packets++;
+        return;
+    }
+    if (packet->parts > 1) {
+        for (unsigned int i = 0; i < packet->parts; i++) {
+            memcpy(sink->frame + length, packet->part[i].data, packet->part[i].length);
+            length += packet->part[i].length;
+        }
+        frame = sink->frame;
+    }
+    sink->ours +=
+        verify_frame(&sink->verify, frame, packet->length, &packet->meta) != XN_VERDICT_FOREIGN;
+}
+
+/* Returns the number of packets, -1 for a broken ring. */
+static int take_batch(struct XnSink *sink)
+{
+    struct XnGuestRx *guest_rx = &sink->frontend->guest_rx;
+    int count = 0;
+    int got = 0;
+
+    while (count < BATCH && (got = guest_rx_receive(guest_rx, &sink->packet)) > 0) {
+        take_packet(sink);
+        guest_rx_repost(guest_rx, &sink->packet);
+        count++;
+    }
+    if (count) {
+        frontend_push_guest_rx(sink->frontend);
+        pace_received(&sink->pace, sink->ours);
+    }
+    return got < 0 ? -1 : count;
+}
+
+static bool finished(const struct XnSink *sink, uint64_t last_ms)
+{
+    if (sink->options->count && sink->ours >= sink->options->count) {
+        return true;
+    }
+    if (pace_complete(&sink->pace, sink->ours)) {
+        return true;
+    }
+    return pace_sender_done(&sink->pace) && clock_ms() - last_ms > QUIET_MS;
+}
+
+static enum XnExit receive_all(struct XnSink *sink, struct XnFailure *failure)
+{
+    struct XnFrontend *frontend = sink->frontend;
+    struct XnGuestRx *guest_rx = &frontend->guest_rx;
+    uint64_t last = clock_ms();
+    uint64_t end =
+        sink->options->seconds ? last + sink->options->seconds * UINT64_C(1000) : UINT64_MAX;
+    unsigned int turn = 0;
+
+    while (!xn_stop_requested && clock_ms() < end && !finished(sink, last)) {
+        int count = take_batch(sink);
+
+        if (count < 0) {
+            fail(failure, "the backend's guest_rx response index is impossible");
+            return XN_EXIT_FAILED;
+        }
+        if (count) {
+            last = clock_ms();
+            if (++turn % BATCH == 0) {
+                frontend_wait(frontend, -1, 0, 0);
+            }
+        } else if (!mode_spin(sink->options, &guest_rx->sring->rsp_prod, guest_rx->ring.rsp_cons) &&
+                   !guest_rx_arm(guest_rx)) {
+            frontend_wait(frontend, -1, 0, 100);
+        } else if (++turn % BATCH == 0) {
+            /* An unfinished packet keeps the index moving without work for us. */
+            frontend_wait(frontend, -1, 0, 1);
+        }
+        if (!frontend_alive(frontend)) {
+            return mode_end(frontend, failure);
+        }
+    }
+    return XN_EXIT_OK;
+}
+
+enum XnExit mode_sink(struct XnFrontend *frontend, const struct XnOptions *options,
+                      struct XnReport *report, struct XnFailure *failure)
+{
+    struct XnSink *sink = calloc(1, sizeof(*sink));
+    enum XnExit result = XN_EXIT_FAILED;
+    const struct XnGuestRxCounters *counters = &frontend->guest_rx.counters;
+
+    if (!sink) {
+        fail(failure, "out of memory");
+        return XN_EXIT_FAILED;
+    }
+    sink->frontend = frontend;
+    sink->options = options;
+    verify_init(&sink->verify, options->seed, options->expect_csum);
+    if (pace_receiver_open(&sink->pace, options->progress, failure)) {
+        result = receive_all(sink, failure);
+        report_guest_rx(report, counters);
+        report_number(report, "guest_rx_packets_bad", sink->bad_packets);
+        report_verify(report, &sink->verify);
+        if (result == XN_EXIT_OK && guest_rx_violations(counters)) {
+            fail(failure, "%" PRIu64 " guest_rx answers break the protocol",
+                 guest_rx_violations(counters));
+            result = XN_EXIT_FAILED;
+        }
+        if (result == XN_EXIT_OK) {
+            uint64_t sent = pace_sent(&sink->pace);
+
+            result =
+                mode_judge_receiver(&sink->verify, options, sent ? sent : options->count, failure);
+        }
+        pace_close(&sink->pace);
+    }
+    free(sink);
+    return result;
+}

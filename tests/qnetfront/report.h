@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* report.h - the result of a run: one line of JSON, or one line per figure for people */
+#ifndef QNETFRONT_REPORT_H
+#define QNETFRONT_REPORT_H
+
+#include "frontend.h"
+#include "verify.h"
+
+#include <stdio.h>
+
+struct XnReport {
+    FILE *stream;
+    bool json;
+    bool any; /* a field is out already */
+};
+
+void report_begin(struct XnReport *report, bool json);
+void report_number(struct XnReport *report, const char *name, uint64_t value);
+void report_signed(struct XnReport *report, const char *name, int64_t value);
+/* A string that is empty is left out. */
+void report_string(struct XnReport *report, const char *name, const char *value);
+void report_end(struct XnReport *report);
+
+/* Groups of fields. Names begin with guest_tx_, guest_rx_ or frames_. */
+void report_guest_tx(struct XnReport *report, const struct XnGuestTxCounters *counters);
+void report_guest_rx(struct XnReport *report, const struct XnGuestRxCounters *counters);
+void report_verify(struct XnReport *report, const struct XnVerify *verify);
+void report_frontend(struct XnReport *report, const struct XnFrontend *frontend);
+
+#endif

@@ -67,8 +67,6 @@ LINK_FLAGS := -pthread -Wl,-z,relro,-z,now -Wl,--as-needed
 # These also run inside guests or below Xen's libraries: GLib has no place in them.
 NO_GLIB := tests/qnetfront/% tests/xensim/% tests/contract/%
 lib_cc = $(XEN_CFLAGS) $(if $(filter $(NO_GLIB),$<),,$(GLIB_CFLAGS))
-# What the simulator's own tools may use besides; the linker drops what they do not use.
-XENSIM_LIBS := $(XEN_LIBS) -lxencall -lxenforeignmemory -lxendevicemodel -ldl -lrt
 
 # --- files ----------------------------------------------------------------------------------------
 
@@ -83,19 +81,21 @@ FRONT_SRC := $(wildcard tests/qnetfront/*.c)
 CONTRACT_SRC := $(wildcard tests/contract/*.c)
 CORE_SRC := $(wildcard tests/xensim/core*.c)
 SHIM_SRC := $(wildcard tests/xensim/shim-*.c)
+SHIM_LIBS := $(patsubst tests/xensim/shim-%.map,$(B)/xensim/lib/libxen%.so.1,\
+	$(wildcard tests/xensim/shim-*.map))
 PRELOAD_SRC := $(wildcard tests/xensim/preload.c)
 SIMTOOL_SRC := $(wildcard tests/xensim/tool-*.c)
 
 LIB := $(if $(LIB_SRC),$(B)/libqnetback.a)
 UNIT := $(patsubst %.c,$(B)/%,$(UNIT_SRC))
-XENSIM := $(patsubst tests/xensim/shim-%.c,$(B)/xensim/lib/libxen%.so.1,$(SHIM_SRC)) \
+XENSIM := $(SHIM_LIBS) \
 	$(patsubst tests/xensim/%.c,$(B)/xensim/lib/%.so,$(PRELOAD_SRC)) \
 	$(patsubst tests/xensim/tool-%.c,$(B)/xensim/bin/%,$(SIMTOOL_SRC))
 PROGRAMS := $(if $(MAIN_SRC),$(B)/qnetback) $(if $(TOOLS_SRC),$(B)/qnetctl)
 TEST_PROGRAMS := $(if $(FRONT_SRC),$(B)/qnetfront) $(if $(CONTRACT_SRC),$(B)/contract) $(XENSIM)
 
 OBJECTS := $(call obj,$(LIB_SRC) $(MAIN_SRC) $(TOOLS_SRC) $(UNIT_SRC) $(FRONT_SRC) $(CONTRACT_SRC) \
-	$(CORE_SRC) $(SIMTOOL_SRC)) $(call pic,$(CORE_SRC) $(SHIM_SRC) $(PRELOAD_SRC))
+	$(SIMTOOL_SRC) tests/xensim/guest-store.c) $(call pic,$(CORE_SRC) $(SHIM_SRC) $(PRELOAD_SRC))
 
 C_FILES = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
 
@@ -161,25 +161,35 @@ $(B)/qnetfront: $(call obj,$(FRONT_SRC))
 
 $(B)/contract: $(call obj,$(CONTRACT_SRC))
 	$(call say,LINK,$@)
-	$(link) $(XENSIM_LIBS)
+	$(link) $(XEN_LIBS)
 
-# The simulator's stand-ins for Xen's lowest libraries. Each has its own copy of the core.
-$(B)/xensim/lib/libxen%.so.1: $(B)/pic/tests/xensim/shim-%.o tests/xensim/shim-%.map \
-		$(call pic,$(CORE_SRC))
+# The simulator's stand-ins for Xen's lowest libraries, over one library with the shared state.
+$(B)/xensim/lib/libxensim.so: $(call pic,$(CORE_SRC))
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -shared $(LINK_FLAGS) $(CFLAGS) $(LDFLAGS) -Wl,-soname,$(@F) -o $@ $^
+
+# A library is shim-NAME.c and, if there are, shim-NAME-*.c.
+.SECONDEXPANSION:
+$(B)/xensim/lib/libxen%.so.1: $(B)/pic/tests/xensim/shim-%.o \
+		$$(call pic,$$(wildcard tests/xensim/shim-$$*-*.c)) tests/xensim/shim-%.map \
+		$(B)/xensim/lib/libxensim.so
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -shared $(LINK_FLAGS) $(CFLAGS) $(LDFLAGS) -Wl,-soname,$(@F) \
-		-Wl,--version-script=tests/xensim/shim-$*.map -o $@ $(filter %.o,$^) -ldl -lrt
+		-Wl,--version-script=tests/xensim/shim-$*.map -Wl,-rpath,'$$ORIGIN' -o $@ \
+		$(filter %.o %.so,$^)
 
 $(B)/xensim/lib/preload.so: $(B)/pic/tests/xensim/preload.o
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -shared $(LINK_FLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) -ldl
 
-$(B)/xensim/bin/%: $(B)/obj/tests/xensim/tool-%.o $(call obj,$(CORE_SRC))
+$(B)/xensim/bin/xensim: $(call obj,tests/xensim/guest-store.c)
+$(B)/xensim/bin/%: $(B)/obj/tests/xensim/tool-%.o $(B)/xensim/lib/libxensim.so
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
-	$(link) $(XENSIM_LIBS)
+	$(link) $(filter %.so,$^) -Wl,-rpath,'$$ORIGIN/../lib' $(XEN_LIBS)
 
 -include $(OBJECTS:.o=.d)
 

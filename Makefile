@@ -273,7 +273,7 @@ check-compilers:
 ## demo: shows a guest's packets crossing the daemon, without Xen; XEN=1: on real Xen in emulation
 ifdef XEN
 demo: packages-xen programs $(TEST_PROGRAMS)
-	@env $(TEST_ENV) tests/demo/demo-xen
+	@env $(TEST_ENV) tests/xen/demo
 else
 demo: packages-test programs $(TEST_PROGRAMS)
 	@env $(TEST_ENV) tests/demo/demo

@@ -14,6 +14,7 @@ static const struct XnMode {
     {"sink", mode_sink, XN_NEEDS_CONNECTION},
     {"echo", mode_echo, XN_NEEDS_CONNECTION},
     {"idle", mode_idle, XN_NEEDS_CONNECTION},
+    {"hostile", mode_hostile, XN_NEEDS_FRONTEND},
     {"wire-send", mode_wire_send, XN_NEEDS_INTERFACE},
     {"wire-receive", mode_wire_receive, XN_NEEDS_INTERFACE},
 };
@@ -83,6 +84,10 @@ int main(int argc, char **argv)
     if (mode->needs == XN_NEEDS_INTERFACE && !options.interface) {
         fprintf(stderr, "qnetfront: mode %s needs --interface\n", mode->name);
         return XN_EXIT_USAGE;
+    }
+    if (mode->run == mode_hostile && options.attack && strcmp(options.attack, "list") == 0) {
+        hostile_list();
+        return XN_EXIT_OK;
     }
     frontend_catch_signals();
     report_begin(&report, options.json);

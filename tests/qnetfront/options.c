@@ -19,6 +19,7 @@ static const char usage_text[] =
     "  sink          receive frames, check every byte, checksum, flag and slot\n"
     "  echo          send every received frame back with its MAC addresses swapped\n"
     "  idle          connect, discard what comes, until a signal or the backend's closing\n"
+    "  hostile       misbehave as --attack says, report what the backend did\n"
     "  wire-send     no Xen: send the same frames into --interface through a packet socket\n"
     "  wire-receive  no Xen: receive and check them on --interface\n"
     "\n"
@@ -60,6 +61,7 @@ static const char usage_text[] =
     "                           the receiver is ready, or faster than it receives\n"
     "  --tap NAME               name of the tap for mode tap (eth%d)\n"
     "  --interface NAME         network interface for the wire modes\n"
+    "  --attack NAME            what mode hostile does; 'list' lists them\n"
     "  --json                   the report as one line of JSON\n"
     "  --verbose                say on stderr what happens\n"
     "  --help                   this text\n"
@@ -98,6 +100,7 @@ enum {
     OPT_PROGRESS,
     OPT_TAP,
     OPT_INTERFACE,
+    OPT_ATTACK,
     OPT_JSON,
     OPT_VERBOSE,
     OPT_HELP,
@@ -134,6 +137,7 @@ static const struct option long_options[] = {
     {"progress", required_argument, NULL, OPT_PROGRESS},
     {"tap", required_argument, NULL, OPT_TAP},
     {"interface", required_argument, NULL, OPT_INTERFACE},
+    {"attack", required_argument, NULL, OPT_ATTACK},
     {"json", no_argument, NULL, OPT_JSON},
     {"verbose", no_argument, NULL, OPT_VERBOSE},
     {"help", no_argument, NULL, OPT_HELP},
@@ -351,6 +355,9 @@ static bool take_option(struct XnOptions *options, int option, char *value)
         return true;
     case OPT_INTERFACE:
         options->interface = value;
+        return true;
+    case OPT_ATTACK:
+        options->attack = value;
         return true;
     case OPT_JSON:
         options->json = true;

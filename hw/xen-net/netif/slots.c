@@ -97,11 +97,14 @@ static enum XnSlotsReason parse_continuations(struct Parser *parser, uint32_t *r
         }
         if (count > XN_GUEST_TX_SLOTS_MAX) {
             parser_drop(parser, XN_SLOTS_TOO_MANY);
-        } else if (entry->request.size > remaining) {
+        }
+        if (entry->request.size > remaining) {
             parser_drop(parser, XN_SLOTS_SIZE_MISMATCH);
             remaining = 0;
-        } else if (entry->request.size > 0) {
-            remaining -= entry->request.size;
+            continue;
+        }
+        remaining -= entry->request.size;
+        if (entry->request.size > 0 && count <= XN_GUEST_TX_SLOTS_MAX) {
             packet->slots[packet->slot_count++] = (struct XnSlot){
                 .ref = entry->request.gref,
                 .offset = entry->request.offset,

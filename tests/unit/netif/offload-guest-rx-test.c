@@ -141,9 +141,11 @@ static void test_blank_checksum(gconstpointer stack)
 static void test_checksum_the_guest_would_not_find(void)
 {
     static const struct {
+        const char *stack;
         uint32_t start;
         uint32_t offset;
-    } places[] = {{70, 16}, {42, 6}, {34, 6}, {34, 2}, {34, 4}};
+    } places[] = {{"4t", 70, 16}, {"4t", 42, 6}, {"4t", 34, 6}, {"4u", 34, 16},
+                  {"4i", 34, 2},  {"4i", 34, 6}, {"6i", 54, 6}, {"qqq4t", 46, 16}};
 
     for (size_t i = 0; i < G_N_ELEMENTS(places); i++) {
         g_autofree struct Frame *frame = g_new(struct Frame, 1);
@@ -155,7 +157,7 @@ static void test_checksum_the_guest_would_not_find(void)
         };
         struct XnGuestRxMeta meta;
 
-        frame_build(frame, places[i].offset == 2 || places[i].offset == 4 ? "4i" : "4t", 200);
+        frame_build(frame, places[i].stack, 200);
         expected = g_memdup2(frame, sizeof(*frame));
         frame_complete_checksum(expected, places[i].start, places[i].offset);
         g_assert_cmpint(describe(&header, &ALL_FEATURES, frame, &meta), ==, XN_OFFLOAD_OK);
@@ -285,6 +287,21 @@ static void test_super_frame_that_is_none(gconstpointer stack)
     g_assert_cmpint(describe(&header, &ALL_FEATURES, frame, &meta), ==, XN_OFFLOAD_BAD);
 }
 
+static void test_super_frame_with_a_bad_header(void)
+{
+    g_autofree struct Frame *frame = g_new(struct Frame, 1);
+    struct virtio_net_hdr header;
+    struct XnGuestRxMeta meta;
+
+    frame_build(frame, "4t", 5000);
+    header = blank_header_of(frame);
+    header.gso_type = VIRTIO_NET_HDR_GSO_TCPV4;
+    header.gso_size = 1400;
+    g_assert_cmpint(describe(&header, &ALL_FEATURES, frame, &meta), ==, XN_OFFLOAD_OK);
+    frame_put16(frame, frame->l4 + 12, 0x4000);
+    g_assert_cmpint(describe(&header, &ALL_FEATURES, frame, &meta), ==, XN_OFFLOAD_BAD);
+}
+
 /*
  * What one guest sends, another receives: with all features what the sender said, with none a frame
  * with a valid checksum.
@@ -351,6 +368,8 @@ int main(int argc, char **argv)
     ADD_FOR_EACH("super-frame-without-blank-checksum", test_super_frame_without_blank_checksum,
                  FRAME_STACKS);
     ADD_FOR_EACH("super-frame-that-is-none", test_super_frame_that_is_none, no_ipv4_tcp);
+    g_test_add_func("/offload/guest_rx/super-frame-with-a-bad-header",
+                    test_super_frame_with_a_bad_header);
     ADD_FOR_EACH("guest-to-guest", test_guest_to_guest, FRAME_STACKS);
     return g_test_run();
 }

@@ -27,6 +27,7 @@ static const struct {
 
 static enum XnLogLevel log_highest = XN_LOG_INFO;
 static bool log_to_journal;
+static bool log_ready;
 
 static enum XnLogLevel log_level_from_flags(GLogLevelFlags flags)
 {
@@ -66,8 +67,11 @@ static GLogWriterOutput log_writer(GLogLevelFlags flags, const GLogField *fields
 void log_init(enum XnLogLevel highest)
 {
     log_highest = highest;
-    log_to_journal = g_log_writer_is_journald(fileno(stderr));
-    g_log_set_writer_func(log_writer, NULL, NULL);
+    if (!log_ready) {
+        log_ready = true;
+        log_to_journal = g_log_writer_is_journald(fileno(stderr));
+        g_log_set_writer_func(log_writer, NULL, NULL);
+    }
 }
 
 bool log_level_parse(const char *name, enum XnLogLevel *ret_level)

@@ -20,7 +20,10 @@ enum XnLogLevel {
     XN_LOG_DEBUG,
 };
 
-/* Takes over GLib's log of this process; lines above `highest` are not written. Main thread. */
+/*
+ * Takes over GLib's log of this process; lines above `highest` are not written. May be called again
+ * to change that. Main thread.
+ */
 void log_init(enum XnLogLevel highest);
 
 /* Reads "error", "warning", "info" or "debug"; false for anything else. */

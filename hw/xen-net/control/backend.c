@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * backend.c - the daemon's object: all vifs of this domain
+ *
+ * Theory of operation
+ *
+ * Vifs are found by mark and sweep: the directory is listed, each vif in it is stamped and looked
+ * at, and whoever was not stamped is gone. So it does not matter which watch events were lost,
+ * merged or late; they only tell when to do it, and for which vifs a look is enough.
+ *
+ * The backend owns the vifs; they borrow the store, the mapping handle and the workers from it.
+ */
+#include "control/backend.h"
+
+#include "base/log.h"
+#include "control/store-key.h"
+#include "control/store-watch.h"
+
+/* How long after trouble with xenstore everything is looked at again. */
+#define BACKEND_RETRY_MS 1000u
+/* How often frontends are looked at that cannot be watched. */
+#define BACKEND_POLL_MS 250u
+
+struct XnBackend {
+    struct XnBackendConfig config;
+    struct XnStore *store;
+    struct XnGnttab *gnttab;
+    struct XnWorkers *workers;
+    struct XnVifHost host;
+    char *base;
+    struct XnStoreWatch *watch;
+    /* struct XnVifId -> struct XnVif */
+    GHashTable *vifs;
+    uint64_t stamp;
+    guint retry_timer;
+    guint poll_timer;
+    bool poll_said;
+    bool stopping;
+    bool ended;
+};
+
+static guint vif_id_hash(gconstpointer key)
+{
+    const struct XnVifId *id = key;
+
+    return id->domid * 1000003u + id->devid;
+}
+
+static gboolean vif_id_equal(gconstpointer a, gconstpointer b)
+{
+    const struct XnVifId *x = a;
+    const struct XnVifId *y = b;
+
+    return x->domid == y->domid && x->devid == y->devid;
+}
+
+static void backend_broken(void *opaque, struct XnVifId id, uint64_t serial, const char *reason);
+static void backend_look_at(void *opaque, struct XnVifId id);
+
+struct XnBackend *backend_create(const struct XnBackendConfig *config, GError **error)
+{
+    struct XnBackend *backend = g_new0(struct XnBackend, 1);
+    uint32_t own_domid = 0;
+
+    backend->config = *config;
+    backend->vifs = g_hash_table_new_full(vif_id_hash, vif_id_equal, g_free, NULL);
+    backend->store = store_open(error);
+    if (!backend->store || !store_own_domid(backend->store, &own_domid, error)) {
+        goto fail;
+    }
+    backend->base = store_node_backend_base(own_domid);
+    backend->gnttab = gnttab_open(error);
+    if (!backend->gnttab) {
+        goto fail;
+    }
+    backend->workers = workers_create(config->workers, own_domid, config->buffers, error);
+    if (!backend->workers) {
+        goto fail;
+    }
+    backend->host = (struct XnVifHost){
+        .store = backend->store,
+        .own_domid = own_domid,
+        .gnttab = backend->gnttab,
+        .workers = backend->workers,
+        .queue_max = config->queue_max,
+        .broken = backend_broken,
+        .look = backend_look_at,
+        .opaque = backend,
+    };
+    return backend;
+
+fail:
+    backend_free(backend);
+    return NULL;
+}
+
+static void backend_hinted(void *opaque, const struct XnStoreHints *hints);
+
+bool backend_start(struct XnBackend *backend, GError **error)
+{
+    /* The first event comes by itself, and makes us look at everything. */
+    backend->watch =
+        store_watch_create(backend->store, backend->base, backend_hinted, backend, error);
+    return backend->watch != NULL;
+}
+
+static void backend_end(struct XnBackend *backend, bool ok)
+{
+    if (!backend->ended) {
+        backend->ended = true;
+        backend->config.ended(backend->config.opaque, ok);
+    }
+}
+
+static void backend_scan(struct XnBackend *backend);
+
+static gboolean backend_retry(gpointer opaque)
+{
+    struct XnBackend *backend = opaque;
+
+    backend->retry_timer = 0;
+    backend_scan(backend);
+    return G_SOURCE_REMOVE;
+}
+
+static void backend_look_again(struct XnBackend *backend)
+{
+    if (backend->retry_timer == 0) {
+        backend->retry_timer = g_timeout_add(BACKEND_RETRY_MS, backend_retry, backend);
+    }
+}
+
+/* Looks at one vif, making its object or freeing it as the directory comes and goes. */
+static void backend_look(struct XnBackend *backend, struct XnVifId id)
+{
+    struct XnVif *vif = g_hash_table_lookup(backend->vifs, &id);
+    g_autofree char *directory = store_node_backend(backend->host.own_domid, id);
+    g_autofree char *path = g_strconcat(directory, "/state", NULL);
+
+    /* A directory may be a new vif's already: then it is looked at once more. */
+    for (int i = 0; i < 2; i++) {
+        enum XnVifLook look;
+
+        if (!vif) {
+            g_autoptr(GError) error = NULL;
+            enum xenbus_state node = XenbusStateUnknown;
+
+            if (!vif_read_state(backend->store, path, &node, &error)) {
+                log_warning(NULL, "%s", error->message);
+                backend_look_again(backend);
+                return;
+            }
+            if (node == XenbusStateUnknown || backend->stopping) {
+                return;
+            }
+            vif = vif_create(&backend->host, id, node);
+            g_hash_table_insert(backend->vifs, g_memdup2(&id, sizeof(id)), vif);
+        }
+        vif_mark(vif, backend->stamp);
+        look = vif_look(vif);
+        if (look == XN_VIF_LOOK_AGAIN) {
+            backend_look_again(backend);
+        }
+        if (look != XN_VIF_LOOK_GONE) {
+            return;
+        }
+        log_info(vif_status(vif).name, "removed");
+        g_hash_table_remove(backend->vifs, &id);
+        vif_free(vif, false);
+        vif = NULL;
+    }
+}
+
+static gboolean backend_poll(gpointer opaque)
+{
+    struct XnBackend *backend = opaque;
+    g_autoptr(GList) vifs = g_hash_table_get_values(backend->vifs);
+    bool any = false;
+
+    for (GList *i = vifs; i; i = i->next) {
+        struct XnVif *vif = i->data;
+
+        if (vif_is_polled(vif)) {
+            any = true;
+            backend_look_at(backend, vif_status(vif).id);
+        }
+    }
+    if (!any) {
+        backend->poll_timer = 0;
+    }
+    return any ? G_SOURCE_CONTINUE : G_SOURCE_REMOVE;
+}
+
+/* To be called after vifs were looked at. */
+static void backend_looked(struct XnBackend *backend)
+{
+    GHashTableIter iter;
+    gpointer value;
+    bool all_closed = true;
+    bool any_polled = false;
+
+    if (store_is_lost(backend->store)) {
+        log_error(NULL, "the connection to xenstored is lost");
+        backend_end(backend, false);
+        return;
+    }
+    g_hash_table_iter_init(&iter, backend->vifs);
+    while (g_hash_table_iter_next(&iter, NULL, &value)) {
+        all_closed = all_closed && vif_is_closed(value);
+        any_polled = any_polled || vif_is_polled(value);
+    }
+    if (any_polled && backend->poll_timer == 0) {
+        backend->poll_timer = g_timeout_add(BACKEND_POLL_MS, backend_poll, backend);
+        if (!backend->poll_said) {
+            backend->poll_said = true;
+            log_warning(NULL,
+                        "xenstored's quota of watches for this domain is used up; frontends "
+                        "without a watch are looked at every %u ms",
+                        BACKEND_POLL_MS);
+        }
+    }
+    if (backend->stopping && all_closed) {
+        backend_end(backend, true);
+    }
+}
+
+static void backend_look_at(void *opaque, struct XnVifId id)
+{
+    struct XnBackend *backend = opaque;
+
+    backend_look(backend, id);
+    backend_looked(backend);
+}
+
+/* Looks at all vifs in the directory, whose names are numbers; anything else there is not ours. */
+static bool backend_scan_directory(struct XnBackend *backend, GError **error)
+{
+    g_auto(GStrv) domids = store_list(backend->store, backend->base, error);
+
+    if (!domids) {
+        return false;
+    }
+    for (char **domid = domids; *domid; domid++) {
+        g_autofree char *path = g_strconcat(backend->base, "/", *domid, NULL);
+        g_auto(GStrv) devids = store_list(backend->store, path, NULL);
+
+        for (char **devid = devids; devid && *devid; devid++) {
+            struct XnVifId id;
+
+            if (store_node_parse_number(*domid, XN_DOMID_MAX, &id.domid) &&
+                store_node_parse_number(*devid, XN_DEVID_MAX, &id.devid)) {
+                backend_look(backend, id);
+            }
+        }
+    }
+    return true;
+}
+
+static void backend_scan(struct XnBackend *backend)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(GList) vifs = NULL;
+
+    backend->stamp++;
+    if (!backend_scan_directory(backend, &error) &&
+        !g_error_matches(error, XN_STORE_ERROR, XN_STORE_ERROR_ABSENT)) {
+        log_warning(NULL, "%s", error->message);
+        backend_look_again(backend);
+        backend_looked(backend);
+        return;
+    }
+    vifs = g_hash_table_get_values(backend->vifs);
+    for (GList *i = vifs; i; i = i->next) {
+        if (vif_marked(i->data) != backend->stamp) {
+            backend_look(backend, vif_status(i->data).id);
+        }
+    }
+    backend_looked(backend);
+}
+
+static void backend_hinted(void *opaque, const struct XnStoreHints *hints)
+{
+    struct XnBackend *backend = opaque;
+
+    if (hints->all) {
+        backend_scan(backend);
+        return;
+    }
+    for (guint i = 0; i < hints->ids->len; i++) {
+        backend_look(backend, g_array_index(hints->ids, struct XnVifId, i));
+    }
+    backend_looked(backend);
+}
+
+static void backend_broken(void *opaque, struct XnVifId id, uint64_t serial, const char *reason)
+{
+    struct XnBackend *backend = opaque;
+    struct XnVif *vif = g_hash_table_lookup(backend->vifs, &id);
+
+    if (vif) {
+        vif_broken(vif, serial, reason);
+        backend_look_at(backend, id);
+    }
+}
+
+void backend_stop(struct XnBackend *backend)
+{
+    g_autoptr(GList) vifs = g_hash_table_get_values(backend->vifs);
+
+    if (backend->stopping) {
+        log_info(NULL, "not waiting for the frontends any longer");
+        backend_end(backend, true);
+        return;
+    }
+    backend->stopping = true;
+    log_info(NULL, "closing %u vif%s", g_list_length(vifs), vifs && !vifs->next ? "" : "s");
+    for (GList *i = vifs; i; i = i->next) {
+        struct XnVif *vif = i->data;
+
+        vif_shut(vif);
+        backend_look(backend, vif_status(vif).id);
+    }
+    backend_looked(backend);
+}
+
+void backend_free(struct XnBackend *backend)
+{
+    GHashTableIter iter;
+    gpointer value;
+
+    if (!backend) {
+        return;
+    }
+    store_watch_free(backend->watch);
+    if (backend->retry_timer != 0) {
+        g_source_remove(backend->retry_timer);
+    }
+    if (backend->poll_timer != 0) {
+        g_source_remove(backend->poll_timer);
+    }
+    g_hash_table_iter_init(&iter, backend->vifs);
+    while (g_hash_table_iter_next(&iter, NULL, &value)) {
+        vif_free(value, true);
+    }
+    g_hash_table_destroy(backend->vifs);
+    workers_destroy(backend->workers);
+    gnttab_close(backend->gnttab);
+    g_free(backend->base);
+    store_close(backend->store);
+    g_free(backend);
+}
+
+static gint vif_compare(gconstpointer a, gconstpointer b)
+{
+    struct XnVifId x = vif_status(a).id;
+    struct XnVifId y = vif_status(b).id;
+
+    if (x.domid != y.domid) {
+        return x.domid < y.domid ? -1 : 1;
+    }
+    return x.devid < y.devid ? -1 : x.devid > y.devid;
+}
+
+void backend_foreach(struct XnBackend *backend,
+                     void (*visit)(const struct XnVif *vif, void *opaque), void *opaque)
+{
+    g_autoptr(GList) vifs = g_list_sort(g_hash_table_get_values(backend->vifs), vif_compare);
+
+    for (GList *i = vifs; i; i = i->next) {
+        visit(i->data, opaque);
+    }
+}
+
+enum XnBufferKind backend_buffer_kind(const struct XnBackend *backend)
+{
+    return workers_buffer_kind(backend->workers);
+}

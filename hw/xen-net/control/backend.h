@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * backend.h - the daemon's object: all vifs of this domain
+ *
+ * Main thread only.
+ */
+#ifndef XN_CONTROL_BACKEND_H
+#define XN_CONTROL_BACKEND_H
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "control/vif.h"
+#include "control/workers.h"
+
+struct XnBackendConfig {
+    unsigned workers;
+    enum XnBufferKind buffers;
+    /* Queues offered to each frontend, 1 ... XN_VIF_QUEUES_MAX. */
+    unsigned queue_max;
+    /* Called from the main loop when xenstore is lost, or all vifs are closed after a stop. */
+    void (*ended)(void *opaque, bool ok);
+    void *opaque;
+};
+
+struct XnBackend;
+
+/* Connects to Xen and starts the workers. NULL with a one-line message for the administrator. */
+struct XnBackend *backend_create(const struct XnBackendConfig *config, GError **error);
+
+/* Begins to serve: vifs that exist are found from the main loop. */
+bool backend_start(struct XnBackend *backend, GError **error);
+
+/*
+ * Closes all vifs in order (states 5, 6), waiting a bounded time for their frontends; then calls
+ * `ended`. Calling it again ends at once.
+ */
+void backend_stop(struct XnBackend *backend);
+
+/* Frees everything; NULL is fine. Interfaces of vifs whose directory still exists are kept. */
+void backend_free(struct XnBackend *backend);
+
+/* Calls `visit` for each vif, by domain and device. */
+void backend_foreach(struct XnBackend *backend,
+                     void (*visit)(const struct XnVif *vif, void *opaque), void *opaque);
+
+/* What the packet buffers are. */
+enum XnBufferKind backend_buffer_kind(const struct XnBackend *backend);
+
+#endif

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * connection.c - everything that exists only while a vif is connected
+ *
+ * Theory of operation
+ *
+ * Opening goes step by step, and each step leaves its trace in the connection; closing undoes what
+ * it finds, in reverse. So a failed open is a close, and each mapping is unmapped exactly once.
+ *
+ * A worker tells of a broken ring on its own thread. What crosses to the main thread is a message
+ * with the vif's numbers and the connection's serial, never a pointer to the connection: when the
+ * message is read, the vif may have been closed, or even connected again.
+ */
+#include "control/connection.h"
+
+#include "base/log.h"
+
+struct XnConnectionQueue {
+    void *guest_tx_page;
+    void *guest_rx_page;
+    struct XnEvtchn *evtchn;
+    uint32_t guest_tx_channel;
+    uint32_t guest_rx_channel;
+    struct XnQueue *queue;
+    struct XnWorker *worker;
+};
+
+struct XnConnection {
+    struct XnConnectionConfig config;
+    struct XnFrontend frontend;
+    struct XnConnectionQueue queues[XN_VIF_QUEUES_MAX];
+};
+
+struct XnBrokenMessage {
+    XnConnectionBroken broken;
+    void *opaque;
+    struct XnVifId id;
+    uint64_t serial;
+    const char *reason;
+};
+
+static gboolean connection_broken_on_main(gpointer opaque)
+{
+    struct XnBrokenMessage *message = opaque;
+
+    message->broken(message->opaque, message->id, message->serial, message->reason);
+    return G_SOURCE_REMOVE;
+}
+
+/* On a worker's thread. */
+static void connection_broken(void *opaque, const char *reason)
+{
+    const struct XnConnection *connection = opaque;
+    struct XnBrokenMessage *message = g_new(struct XnBrokenMessage, 1);
+
+    *message = (struct XnBrokenMessage){
+        .broken = connection->config.broken,
+        .opaque = connection->config.opaque,
+        .id = connection->config.id,
+        .serial = connection->config.serial,
+        .reason = reason,
+    };
+    g_idle_add_full(G_PRIORITY_DEFAULT, connection_broken_on_main, message, g_free);
+}
+
+static void *connection_map(struct XnConnection *connection, const char *ring, uint32_t ref,
+                            GError **error)
+{
+    void *page = gnttab_map(connection->config.gnttab, connection->config.id.domid, ref, error);
+
+    if (!page) {
+        g_prefix_error(error, "%s ring: ", ring);
+    }
+    return page;
+}
+
+static bool connection_bind(struct XnConnectionQueue *queue, uint32_t domid,
+                            const struct XnFrontendQueue *wanted, GError **error)
+{
+    queue->evtchn = evtchn_open(domid, error);
+    if (!queue->evtchn) {
+        return false;
+    }
+    queue->guest_tx_channel = evtchn_bind(queue->evtchn, wanted->guest_tx_channel, error);
+    if (queue->guest_tx_channel == 0) {
+        return false;
+    }
+    if (wanted->guest_rx_channel == wanted->guest_tx_channel) {
+        queue->guest_rx_channel = queue->guest_tx_channel;
+        return true;
+    }
+    queue->guest_rx_channel = evtchn_bind(queue->evtchn, wanted->guest_rx_channel, error);
+    return queue->guest_rx_channel != 0;
+}
+
+static bool connection_open_queue(struct XnConnection *connection, unsigned index, GError **error)
+{
+    const struct XnConnectionConfig *config = &connection->config;
+    const struct XnFrontendQueue *wanted = &connection->frontend.queues[index];
+    struct XnConnectionQueue *queue = &connection->queues[index];
+    struct XnQueueConfig queue_config;
+
+    queue->guest_tx_page = connection_map(connection, "guest_tx", wanted->guest_tx_ref, error);
+    if (!queue->guest_tx_page) {
+        return false;
+    }
+    queue->guest_rx_page = connection_map(connection, "guest_rx", wanted->guest_rx_ref, error);
+    if (!queue->guest_rx_page) {
+        return false;
+    }
+    if (!connection_bind(queue, config->id.domid, wanted, error)) {
+        return false;
+    }
+    queue_config = (struct XnQueueConfig){
+        .domid = config->id.domid,
+        .guest_tx_page = queue->guest_tx_page,
+        .guest_rx_page = queue->guest_rx_page,
+        .evtchn = queue->evtchn,
+        .guest_tx_channel = queue->guest_tx_channel,
+        .guest_rx_channel = queue->guest_rx_channel,
+        .port = port_queue(config->port, index),
+        .features = connection->frontend.features,
+        .counters = &config->counters[index],
+        .broken = connection_broken,
+        .opaque = connection,
+    };
+    queue->queue = queue_create(&queue_config, error);
+    return queue->queue != NULL;
+}
+
+struct XnConnection *connection_open(const struct XnConnectionConfig *config, GError **error)
+{
+    struct XnConnection *connection = g_new0(struct XnConnection, 1);
+
+    connection->config = *config;
+    connection->frontend = *config->frontend;
+    connection->config.frontend = &connection->frontend;
+    for (unsigned i = 0; i < connection->frontend.queue_count; i++) {
+        if (!connection_open_queue(connection, i, error)) {
+            if (connection->frontend.queue_count > 1) {
+                g_prefix_error(error, "queue-%u: ", i);
+            }
+            goto fail;
+        }
+    }
+    if (!port_set_offloads(config->port, features_port_offloads(&connection->frontend.features),
+                           error)) {
+        goto fail;
+    }
+    for (unsigned i = 0; i < connection->frontend.queue_count; i++) {
+        struct XnConnectionQueue *queue = &connection->queues[i];
+
+        queue->worker = workers_take(config->workers);
+        worker_add_queue(queue->worker, queue->queue);
+    }
+    if (!port_set_carrier(config->port, true, error)) {
+        goto fail;
+    }
+    return connection;
+
+fail:
+    connection_close(connection);
+    return NULL;
+}
+
+static void connection_close_queue(struct XnConnection *connection, unsigned index)
+{
+    struct XnConnectionQueue *queue = &connection->queues[index];
+
+    if (queue->worker) {
+        worker_remove_queue(queue->worker, queue->queue);
+        workers_release(connection->config.workers, queue->worker);
+    }
+    queue_destroy(queue->queue);
+    evtchn_close(queue->evtchn);
+    gnttab_unmap(connection->config.gnttab, queue->guest_rx_page);
+    gnttab_unmap(connection->config.gnttab, queue->guest_tx_page);
+}
+
+void connection_close(struct XnConnection *connection)
+{
+    g_autoptr(GError) error = NULL;
+
+    if (!connection) {
+        return;
+    }
+    if (!port_set_carrier(connection->config.port, false, &error)) {
+        log_warning(NULL, "%s", error->message);
+    }
+    for (unsigned i = connection->frontend.queue_count; i-- > 0;) {
+        connection_close_queue(connection, i);
+    }
+    g_free(connection);
+}
+
+uint64_t connection_serial(const struct XnConnection *connection)
+{
+    return connection->config.serial;
+}
+
+const struct XnFrontend *connection_frontend(const struct XnConnection *connection)
+{
+    return &connection->frontend;
+}
+
+unsigned connection_mapped_grants(const struct XnConnection *connection)
+{
+    return 2 * connection->frontend.queue_count;
+}

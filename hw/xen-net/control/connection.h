@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * connection.h - everything that exists only while a vif is connected
+ *
+ * Mapped ring pages, bound event channels, queues and their places on the workers. Main thread.
+ */
+#ifndef XN_CONTROL_CONNECTION_H
+#define XN_CONTROL_CONNECTION_H
+
+#include "base/counters.h"
+#include "control/frontend.h"
+#include "control/store-node.h"
+#include "control/workers.h"
+#include "port/port.h"
+#include "xen/gnttab.h"
+
+/*
+ * Called on the main thread, from its loop, when the guest broke a ring. The connection named by
+ * `serial` may be gone by then. `reason` is a constant string.
+ */
+typedef void (*XnConnectionBroken)(void *opaque, struct XnVifId id, uint64_t serial,
+                                   const char *reason);
+
+/* All pointers are borrowed and must outlive the connection; `opaque` the main loop. */
+struct XnConnectionConfig {
+    struct XnVifId id;
+    /* No two connections of this process have the same. */
+    uint64_t serial;
+    struct XnGnttab *gnttab;
+    struct XnWorkers *workers;
+    struct XnPort *port;
+    const struct XnFrontend *frontend;
+    /* One for each queue of the frontend. */
+    struct XnQueueCounters *counters;
+    XnConnectionBroken broken;
+    void *opaque;
+};
+
+struct XnConnection;
+
+/* Maps, binds and starts; on failure all is undone. NULL with an error that names what failed. */
+struct XnConnection *connection_open(const struct XnConnectionConfig *config, GError **error);
+
+/* Stops, unbinds and unmaps, in reverse order; NULL is fine. */
+void connection_close(struct XnConnection *connection);
+
+uint64_t connection_serial(const struct XnConnection *connection);
+const struct XnFrontend *connection_frontend(const struct XnConnection *connection);
+/* Pages of the guest that are mapped. */
+unsigned connection_mapped_grants(const struct XnConnection *connection);
+
+#endif

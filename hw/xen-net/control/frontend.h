@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * frontend.h - what a frontend asks for when it connects
+ */
+#ifndef XN_CONTROL_FRONTEND_H
+#define XN_CONTROL_FRONTEND_H
+
+#include "netif/features.h"
+#include "xen/store.h"
+
+/* Most queues that a vif can have, whatever is configured. */
+#define XN_VIF_QUEUES_MAX 8u
+
+struct XnFrontendQueue {
+    uint32_t guest_tx_ref;
+    uint32_t guest_rx_ref;
+    /* The guest's event channels; equal when it uses one for both rings. */
+    uint32_t guest_tx_channel;
+    uint32_t guest_rx_channel;
+};
+
+struct XnFrontend {
+    struct XnFeatures features;
+    unsigned queue_count;
+    struct XnFrontendQueue queues[XN_VIF_QUEUES_MAX];
+};
+
+/*
+ * Reads and checks all keys of the frontend in `directory`, of which we offered `queue_max` queues
+ * (1 ... XN_VIF_QUEUES_MAX). Everything in there is the guest's word: the error names the key, its
+ * value and what it may be.
+ */
+bool frontend_read(struct XnStore *store, const char *directory, unsigned queue_max,
+                   struct XnFrontend *ret_frontend, GError **error);
+
+/* Do both use the same rings and event channels? */
+bool frontend_same_rings(const struct XnFrontend *a, const struct XnFrontend *b);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * stats.c - what the vifs are doing, as JSON
+ */
+#include "control/stats.h"
+
+struct XnStatsVisit {
+    JsonBuilder *builder;
+    const char *buffers;
+};
+
+static void add_text(JsonBuilder *builder, const char *name, const char *value)
+{
+    json_builder_set_member_name(builder, name);
+    if (value) {
+        json_builder_add_string_value(builder, value);
+    } else {
+        json_builder_add_null_value(builder);
+    }
+}
+
+static void add_number(JsonBuilder *builder, const char *name, uint64_t value)
+{
+    json_builder_set_member_name(builder, name);
+    json_builder_add_int_value(builder, (gint64)value);
+}
+
+static void add_flag(JsonBuilder *builder, const char *name, bool value)
+{
+    json_builder_set_member_name(builder, name);
+    json_builder_add_boolean_value(builder, value);
+}
+
+static void add_features(JsonBuilder *builder, const struct XnFrontend *frontend)
+{
+    const struct XnFeatures *features = &frontend->features;
+
+    json_builder_set_member_name(builder, "features");
+    json_builder_begin_object(builder);
+    add_flag(builder, "sg", features->sg);
+    add_flag(builder, "gso_tcpv4", features->gso_tcpv4);
+    add_flag(builder, "gso_tcpv6", features->gso_tcpv6);
+    add_flag(builder, "csum_ipv4", features->csum_ipv4);
+    add_flag(builder, "csum_ipv6", features->csum_ipv6);
+    add_flag(builder, "guest_rx_notify", features->guest_rx_notify);
+    add_flag(builder, "split_event_channels",
+             frontend->queues[0].guest_tx_channel != frontend->queues[0].guest_rx_channel);
+    json_builder_end_object(builder);
+}
+
+static void add_queue(JsonBuilder *builder, const struct XnQueueCounters *counters)
+{
+    json_builder_begin_object(builder);
+    for (size_t i = 0; i < counters_queue_table_length; i++) {
+        const struct XnCounterInfo *info = &counters_queue_table[i];
+
+        add_number(builder, info->name, counter_read(counters, info));
+    }
+    json_builder_end_object(builder);
+}
+
+static void visit_vif(const struct XnVif *vif, void *opaque)
+{
+    struct XnStatsVisit *visit = opaque;
+    JsonBuilder *builder = visit->builder;
+    struct XnVifStatus status = vif_status(vif);
+
+    json_builder_begin_object(builder);
+    add_text(builder, "name", status.name);
+    add_number(builder, "domid", status.id.domid);
+    add_number(builder, "devid", status.id.devid);
+    add_text(builder, "state", vif_state_name(status.own));
+    add_text(builder, "frontend_state", vif_state_name(status.frontend));
+    add_flag(builder, "hotplug_connected", status.hotplug_connected);
+    add_text(builder, "error", status.error);
+    add_text(builder, "buffers", visit->buffers);
+    add_number(builder, "mapped_grants", status.mapped_grants);
+    if (status.connected) {
+        add_features(builder, status.connected);
+    }
+    json_builder_set_member_name(builder, "queues");
+    json_builder_begin_array(builder);
+    for (unsigned i = 0; i < status.queue_count; i++) {
+        add_queue(builder, &status.counters[i]);
+    }
+    json_builder_end_array(builder);
+    json_builder_end_object(builder);
+}
+
+JsonNode *stats_vifs(struct XnBackend *backend)
+{
+    g_autoptr(JsonBuilder) builder = json_builder_new();
+    struct XnStatsVisit visit = {
+        .builder = builder,
+        .buffers = backend_buffer_kind(backend) == XN_BUFFERS_GRANTED ? "granted" : "plain",
+    };
+
+    json_builder_begin_array(builder);
+    backend_foreach(backend, visit_vif, &visit);
+    json_builder_end_array(builder);
+    return json_builder_get_root(builder);
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * vif.h - one vif, from the moment its directory appears until it is gone
+ *
+ * Main thread only.
+ */
+#ifndef XN_CONTROL_VIF_H
+#define XN_CONTROL_VIF_H
+
+#include "base/counters.h"
+#include "control/connection.h"
+#include "control/store-key.h"
+#include "control/store-node.h"
+#include "control/vif-state.h"
+
+/* How long a frontend may take to close, once it has been asked to. The toolstack waits for 10 s.
+ */
+#define XN_VIF_CLOSE_MS 5000u
+
+/* What the daemon lends to its vifs; outlives them. */
+struct XnVifHost {
+    struct XnStore *store;
+    uint32_t own_domid;
+    struct XnGnttab *gnttab;
+    struct XnWorkers *workers;
+    /* Queues offered to each frontend, 1 ... XN_VIF_QUEUES_MAX. */
+    unsigned queue_max;
+    /* Serial of the last connection made. */
+    uint64_t serial;
+    XnConnectionBroken broken;
+    /* Called when vif_look() is due without an event from xenstore. */
+    void (*look)(void *opaque, struct XnVifId id);
+    void *opaque;
+};
+
+struct XnVif;
+
+/*
+ * Takes charge of a vif whose directory exists and whose state node reads `node`. Never fails: what
+ * goes wrong shows in the vif's state.
+ */
+struct XnVif *vif_create(struct XnVifHost *host, struct XnVifId id, enum xenbus_state node);
+
+/*
+ * Lets go of the vif; NULL is fine. The interface goes with it, unless `keep_interface`: then it
+ * stays as it is, for the daemon that comes after us.
+ */
+void vif_free(struct XnVif *vif, bool keep_interface);
+
+enum XnVifLook {
+    XN_VIF_LOOK_OK,
+    /* Free the vif: its directory is gone, or belongs to a new vif of the same number. */
+    XN_VIF_LOOK_GONE,
+    /* xenstore failed for a reason that may pass: look again in a while. */
+    XN_VIF_LOOK_AGAIN,
+};
+
+/* Reads what xenstore says about the vif, and does what follows from it. */
+enum XnVifLook vif_look(struct XnVif *vif);
+
+/* The guest broke a ring of the connection `serial`. To be followed by vif_look(). */
+void vif_broken(struct XnVif *vif, uint64_t serial, const char *reason);
+
+/* The daemon ends: closes the vif for good. To be followed by vif_look(). */
+void vif_shut(struct XnVif *vif);
+
+/* Has a vif that was shut come to rest? */
+bool vif_is_closed(const struct XnVif *vif);
+
+/* Must vif_look() be called now and then, because the frontend cannot be watched? */
+bool vif_is_polled(const struct XnVif *vif);
+
+/* For the mark and sweep of discovery. */
+void vif_mark(struct XnVif *vif, uint64_t stamp);
+uint64_t vif_marked(const struct XnVif *vif);
+
+/* What there is to know about a vif; pointers are the vif's. */
+struct XnVifStatus {
+    const char *name;
+    struct XnVifId id;
+    enum xenbus_state own;
+    enum xenbus_state frontend;
+    bool hotplug_connected;
+    /* Why it was closed, or NULL. */
+    const char *error;
+    /* NULL unless it is connected. */
+    const struct XnFrontend *connected;
+    unsigned mapped_grants;
+    unsigned queue_count;
+    const struct XnQueueCounters *counters;
+};
+
+struct XnVifStatus vif_status(const struct XnVif *vif);
+
+/* The state that is written in xenstore; an empty or absent node reads as XenbusStateUnknown. */
+bool vif_read_state(struct XnStore *store, const char *path, enum xenbus_state *ret_state,
+                    GError **error);
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * workers.c - the daemon's worker threads, and which of them serves the next queue
+ */
+#include "control/workers.h"
+
+struct XnWorkersEntry {
+    struct XnWorker *worker;
+    unsigned queues;
+};
+
+struct XnWorkers {
+    unsigned count;
+    struct XnWorkersEntry entries[];
+};
+
+struct XnWorkers *workers_create(unsigned count, uint32_t own_domid, enum XnBufferKind buffers,
+                                 GError **error)
+{
+    struct XnWorkers *workers = g_malloc0(sizeof(*workers) + count * sizeof(workers->entries[0]));
+
+    for (unsigned i = 0; i < count; i++) {
+        struct XnWorkerConfig config = {.index = i, .own_domid = own_domid, .buffers = buffers};
+
+        workers->entries[i].worker = worker_create(&config, error);
+        if (!workers->entries[i].worker) {
+            workers_destroy(workers);
+            return NULL;
+        }
+        workers->count++;
+    }
+    return workers;
+}
+
+void workers_destroy(struct XnWorkers *workers)
+{
+    if (!workers) {
+        return;
+    }
+    for (unsigned i = 0; i < workers->count; i++) {
+        g_assert(workers->entries[i].queues == 0);
+        worker_destroy(workers->entries[i].worker);
+    }
+    g_free(workers);
+}
+
+struct XnWorker *workers_take(struct XnWorkers *workers)
+{
+    struct XnWorkersEntry *least = &workers->entries[0];
+
+    for (unsigned i = 1; i < workers->count; i++) {
+        if (workers->entries[i].queues < least->queues) {
+            least = &workers->entries[i];
+        }
+    }
+    least->queues++;
+    return least->worker;
+}
+
+void workers_release(struct XnWorkers *workers, const struct XnWorker *worker)
+{
+    for (unsigned i = 0; i < workers->count; i++) {
+        if (workers->entries[i].worker == worker) {
+            g_assert(workers->entries[i].queues > 0);
+            workers->entries[i].queues--;
+            return;
+        }
+    }
+    g_assert_not_reached();
+}
+
+unsigned workers_count(const struct XnWorkers *workers)
+{
+    return workers->count;
+}
+
+enum XnBufferKind workers_buffer_kind(const struct XnWorkers *workers)
+{
+    for (unsigned i = 0; i < workers->count; i++) {
+        if (worker_buffer_kind(workers->entries[i].worker) != XN_BUFFERS_GRANTED) {
+            return XN_BUFFERS_PLAIN;
+        }
+    }
+    return XN_BUFFERS_GRANTED;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * workers.h - the daemon's worker threads, and which of them serves the next queue
+ *
+ * Main thread only.
+ */
+#ifndef XN_CONTROL_WORKERS_H
+#define XN_CONTROL_WORKERS_H
+
+#include "data/worker.h"
+
+struct XnWorkers;
+
+/* Starts `count` (at least 1) workers. NULL with an error. */
+struct XnWorkers *workers_create(unsigned count, uint32_t own_domid, enum XnBufferKind buffers,
+                                 GError **error);
+
+/* Ends them; NULL is fine. They must have no queues left. */
+void workers_destroy(struct XnWorkers *workers);
+
+/* The worker with the fewest queues; it counts one more from now on. */
+struct XnWorker *workers_take(struct XnWorkers *workers);
+
+/* Gives back one workers_take(). */
+void workers_release(struct XnWorkers *workers, const struct XnWorker *worker);
+
+unsigned workers_count(const struct XnWorkers *workers);
+
+/* XN_BUFFERS_GRANTED when all of them have granted buffers, else XN_BUFFERS_PLAIN. */
+enum XnBufferKind workers_buffer_kind(const struct XnWorkers *workers);
+
+#endif

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * main.c - starts the daemon, runs it until it is told to stop, and ends it
+ */
+#include <errno.h>
+#include <glib-unix.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "control/backend.h"
+#include "control/ctl-server.h"
+#include "control/stats.h"
+#include "options.h"
+
+#define KERNEL_NETBACK "/sys/module/xen_netback"
+#define TUN_DEVICE "/dev/net/tun"
+
+struct XnDaemon {
+    GMainLoop *loop;
+    struct XnBackend *backend;
+    struct XnCtlServer *ctl_server;
+    int status;
+};
+
+/* Tells systemd how far we are, if it started us (sd_notify(3)). */
+static void notify_systemd(const char *state)
+{
+    const char *path = g_getenv("NOTIFY_SOCKET");
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    size_t length = path ? strlen(path) : 0;
+    int fd;
+
+    if (length == 0 || length >= sizeof(address.sun_path) || (path[0] != '/' && path[0] != '@')) {
+        return;
+    }
+    memcpy(address.sun_path, path, length);
+    if (path[0] == '@') {
+        address.sun_path[0] = '\0';
+    }
+    fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0) {
+        socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length);
+
+        if (sendto(fd, state, strlen(state), MSG_NOSIGNAL, (struct sockaddr *)&address, size) < 0) {
+            log_debug(NULL, "cannot notify systemd: %s", g_strerror(errno));
+        }
+        close(fd);
+    }
+}
+
+/* What must be right before anything is touched. */
+static bool check_host(GError **error)
+{
+    if (access(KERNEL_NETBACK, F_OK) == 0) {
+        g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_EXIST,
+                    "the kernel's xen-netback is loaded and would serve the same vifs: shut down "
+                    "the guests that use it, run 'rmmod xen_netback', and put the line 'blacklist "
+                    "xen-netback' into /etc/modprobe.d/qnetback.conf");
+        return false;
+    }
+    if (access(TUN_DEVICE, R_OK | W_OK) < 0) {
+        int saved_errno = errno;
+
+        g_set_error(error, G_FILE_ERROR, g_file_error_from_errno(saved_errno),
+                    "cannot use " TUN_DEVICE ": %s; %s", g_strerror(saved_errno),
+                    saved_errno == EACCES ? "run as root" : "load the module tun");
+        return false;
+    }
+    return true;
+}
+
+/* A vif needs a few descriptors for each queue; the usual soft limit of 1024 is soon reached. */
+static void raise_descriptor_limit(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        if (setrlimit(RLIMIT_NOFILE, &limit) < 0) {
+            log_debug(NULL, "cannot raise the limit of open files: %s", g_strerror(errno));
+        }
+    }
+}
+
+static JsonNode *command_query_vifs(JsonObject *arguments G_GNUC_UNUSED, void *opaque,
+                                    GError **error G_GNUC_UNUSED)
+{
+    const struct XnDaemon *daemon = opaque;
+
+    return stats_vifs(daemon->backend);
+}
+
+static const struct XnCtlCommand daemon_commands[] = {
+    {"query-vifs", "All vifs: states, features, counters of each queue", command_query_vifs},
+    {NULL, NULL, NULL},
+};
+
+static void daemon_ended(void *opaque, bool ok)
+{
+    struct XnDaemon *daemon = opaque;
+
+    daemon->status = ok ? EXIT_SUCCESS : EXIT_FAILURE;
+    g_main_loop_quit(daemon->loop);
+}
+
+static gboolean daemon_signal(gpointer opaque)
+{
+    struct XnDaemon *daemon = opaque;
+
+    notify_systemd("STOPPING=1");
+    backend_stop(daemon->backend);
+    return G_SOURCE_CONTINUE;
+}
+
+static bool daemon_start(struct XnDaemon *daemon, const struct XnOptions *options, GError **error)
+{
+    struct XnBackendConfig config = {
+        .workers = options->workers,
+        .buffers = options->buffers,
+        .queue_max = 1,
+        .ended = daemon_ended,
+        .opaque = daemon,
+    };
+
+    if (!check_host(error)) {
+        return false;
+    }
+    raise_descriptor_limit();
+    daemon->backend = backend_create(&config, error);
+    if (!daemon->backend) {
+        return false;
+    }
+    daemon->ctl_server = ctl_server_create(options->control, daemon_commands, daemon, error);
+    return daemon->ctl_server && backend_start(daemon->backend, error);
+}
+
+static int daemon_run(const struct XnOptions *options)
+{
+    struct XnDaemon daemon = {.status = EXIT_FAILURE};
+    g_autoptr(GError) error = NULL;
+    guint terminate;
+    guint interrupt;
+
+    daemon.loop = g_main_loop_new(NULL, FALSE);
+    terminate = g_unix_signal_add(SIGTERM, daemon_signal, &daemon);
+    interrupt = g_unix_signal_add(SIGINT, daemon_signal, &daemon);
+    if (daemon_start(&daemon, options, &error)) {
+        log_info(NULL, "version " XN_VERSION ", %u workers, %s buffers, control socket %s",
+                 options->workers,
+                 backend_buffer_kind(daemon.backend) == XN_BUFFERS_GRANTED ? "granted" : "plain",
+                 options->control);
+        notify_systemd("READY=1");
+        g_main_loop_run(daemon.loop);
+    } else {
+        log_error(NULL, "%s", error->message);
+    }
+    g_source_remove(terminate);
+    g_source_remove(interrupt);
+    ctl_server_free(daemon.ctl_server);
+    backend_free(daemon.backend);
+    g_main_loop_unref(daemon.loop);
+    return daemon.status;
+}
+
+int main(int argc, char **argv)
+{
+    struct XnOptions options;
+    g_autoptr(GError) error = NULL;
+    int status;
+
+    g_set_prgname("qnetback");
+    log_init(XN_LOG_INFO);
+    if (!options_parse(argc, argv, &options, &error)) {
+        log_error(NULL, "%s", error->message);
+        return EXIT_FAILURE;
+    }
+    if (options.version) {
+        puts("qnetback " XN_VERSION);
+        options_clear(&options);
+        return EXIT_SUCCESS;
+    }
+    log_init(options.log_level);
+    signal(SIGPIPE, SIG_IGN);
+    status = daemon_run(&options);
+    options_clear(&options);
+    return status;
+}

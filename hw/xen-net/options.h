@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * options.h - the daemon's command line
+ */
+#ifndef XN_OPTIONS_H
+#define XN_OPTIONS_H
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "base/log.h"
+#include "data/worker.h"
+
+#define XN_CONTROL_SOCKET "/run/qnetback/ctl.sock"
+
+struct XnOptions {
+    bool version;
+    unsigned workers;
+    enum XnBufferKind buffers;
+    enum XnLogLevel log_level;
+    /* Owned. */
+    char *control;
+};
+
+/*
+ * Parses the command line. --help prints and ends the program. False with an error of one line.
+ * Fills in the defaults.
+ */
+bool options_parse(int argc, char **argv, struct XnOptions *ret_options, GError **error);
+
+void options_clear(struct XnOptions *options);
+
+#endif

@@ -150,7 +150,11 @@ $(B)/qnetctl: $(call obj,$(TOOLS_SRC)) $(LIB)
 	$(call say,LINK,$@)
 	$(link) $(XEN_LIBS) $(GLIB_LIBS)
 
-$(UNIT): $(B)/%: $(B)/obj/%.o $(LIB)
+# The frontend's unit tests are linked with the frontend, the others with the daemon.
+FRONT_UNIT := $(filter $(B)/tests/unit/qnetfront/%,$(UNIT))
+$(FRONT_UNIT): $(call obj,$(filter-out tests/qnetfront/main.c,$(FRONT_SRC)))
+$(filter-out $(FRONT_UNIT),$(UNIT)): $(LIB)
+$(UNIT): $(B)/%: $(B)/obj/%.o
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(link) $(XEN_LIBS) $(GLIB_LIBS)

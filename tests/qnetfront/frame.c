@@ -234,10 +234,14 @@ void frame_build(const struct XnFrameSpec *spec, uint8_t *frame)
     }
     fill_payload(spec, payload, spec->length - header);
     if (spec_has_label(spec)) {
-        payload[0] = LABEL_MAGIC;
         payload[1] = spec->csum_blank ? LABEL_CSUM_BLANK : 0;
         put16(payload + 2, spec->gso_size);
         put32(payload + 4, spec->sequence);
+        payload[0] = LABEL_MAGIC;
+        /* In a frame of nothing but a label, nothing else would tell a changed number. */
+        for (unsigned int i = 1; i < XN_FRAME_LABEL; i++) {
+            payload[0] ^= payload[i];
+        }
     }
     frame_set_checksum(spec, frame, spec->csum_blank);
 }

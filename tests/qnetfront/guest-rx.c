@@ -174,6 +174,8 @@ static void take_data(struct XnGuestRx *guest_rx, const netif_rx_response_t *res
     if (guest_rx->canary) {
         check_canary(guest_rx, page, response->offset, response->status);
     }
+    counters->slots_unfilled +=
+        response->flags & NETRXF_more_data && response->status != XN_PAGE_SIZE;
     part->data = page_data(guest_rx, page) + response->offset;
     part->length = response->status;
     packet->parts++;
@@ -288,6 +290,7 @@ bool guest_rx_arm(struct XnGuestRx *guest_rx)
 
 uint64_t guest_rx_violations(const struct XnGuestRxCounters *counters)
 {
-    return counters->slots_excess + counters->errors + counters->wrong_id + counters->wrong_flags +
-           counters->wrong_size + counters->wrong_extra + counters->canary + counters->partial;
+    return counters->slots_excess + counters->slots_unfilled + counters->errors +
+           counters->wrong_id + counters->wrong_flags + counters->wrong_size +
+           counters->wrong_extra + counters->canary + counters->partial;
 }

@@ -25,6 +25,7 @@ struct XnGuestRxCounters {
     uint64_t extras;
     uint64_t slots_most; /* of one packet */
     uint64_t slots_excess; /* packets with more (or fewer) slots than their length needs */
+    uint64_t slots_unfilled; /* slots with less than a page before the packet's last */
     uint64_t errors; /* answers with a negative status */
     uint64_t wrong_id; /* not the id of the request in this position */
     uint64_t wrong_flags; /* undefined or contradictory flags, or set in the wrong slot */

@@ -89,6 +89,8 @@ int main(int argc, char **argv)
         hostile_list();
         return XN_EXIT_OK;
     }
+    /* Only that mode judges the bytes around the data. */
+    options.frontend.rx_canary &= mode->run == mode_sink;
     frontend_catch_signals();
     report_begin(&report, options.json);
     report_string(&report, "mode", mode->name);

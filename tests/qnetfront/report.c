@@ -112,6 +112,7 @@ void report_guest_rx(struct XnReport *report, const struct XnGuestRxCounters *co
     report_number(report, "guest_rx_extras", counters->extras);
     report_number(report, "guest_rx_slots_most", counters->slots_most);
     report_number(report, "guest_rx_slots_excess", counters->slots_excess);
+    report_number(report, "guest_rx_slots_unfilled", counters->slots_unfilled);
     report_number(report, "guest_rx_errors", counters->errors);
     report_number(report, "guest_rx_wrong_id", counters->wrong_id);
     report_number(report, "guest_rx_wrong_flags", counters->wrong_flags);

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * client.c - a connection to the daemon's control socket
+ */
+#include "tools/client.h"
+
+#include <gio/gio.h>
+#include <gio/gunixsocketaddress.h>
+#include <string.h>
+
+/* A daemon that is busy with a slow hypervisor answers late; one that is dead closes the socket. */
+#define CLIENT_TIMEOUT_S 30u
+
+struct XnClient {
+    GSocketConnection *connection;
+    GDataInputStream *input;
+};
+
+GQuark client_error_quark(void)
+{
+    return g_quark_from_static_string("qnetctl-client");
+}
+
+static JsonNode *client_broken(const char *reason, GError **error)
+{
+    g_set_error(error, XN_CLIENT_ERROR, XN_CLIENT_ERROR_BROKEN,
+                "the daemon does not answer properly: %s", reason);
+    return NULL;
+}
+
+/* The next object that the daemon sends. */
+static JsonNode *client_receive(struct XnClient *client, GError **error)
+{
+    g_autoptr(JsonParser) parser = json_parser_new();
+    g_autoptr(GError) local_error = NULL;
+    g_autofree char *line = g_data_input_stream_read_line(client->input, NULL, NULL, &local_error);
+
+    if (!line) {
+        return client_broken(local_error ? local_error->message : "it closed the connection",
+                             error);
+    }
+    if (!json_parser_load_from_data(parser, line, -1, &local_error)) {
+        return client_broken(local_error->message, error);
+    }
+    if (!json_parser_get_root(parser) || !JSON_NODE_HOLDS_OBJECT(json_parser_get_root(parser))) {
+        return client_broken("not a JSON object", error);
+    }
+    return json_parser_steal_root(parser);
+}
+
+JsonNode *client_execute(struct XnClient *client, const char *command, JsonObject *arguments,
+                         GError **error)
+{
+    g_autoptr(JsonNode) request = json_node_new(JSON_NODE_OBJECT);
+    g_autoptr(JsonNode) reply = NULL;
+    g_autofree char *text = NULL;
+    g_autofree char *line = NULL;
+    g_autoptr(GError) local_error = NULL;
+    JsonObject *object = json_object_new();
+    JsonNode *failure;
+    JsonNode *result;
+
+    json_object_set_string_member(object, "execute", command);
+    if (arguments) {
+        json_object_set_object_member(object, "arguments", arguments);
+    }
+    json_node_take_object(request, object);
+    text = json_to_string(request, FALSE);
+    line = g_strconcat(text, "\n", NULL);
+    if (!g_output_stream_write_all(g_io_stream_get_output_stream(G_IO_STREAM(client->connection)),
+                                   line, strlen(line), NULL, NULL, &local_error)) {
+        return client_broken(local_error->message, error);
+    }
+    reply = client_receive(client, error);
+    if (!reply) {
+        return NULL;
+    }
+    failure = json_object_get_member(json_node_get_object(reply), "error");
+    if (failure && JSON_NODE_HOLDS_OBJECT(failure)) {
+        g_set_error(error, XN_CLIENT_ERROR, XN_CLIENT_ERROR_REFUSED, "%s",
+                    json_object_get_string_member_with_default(json_node_get_object(failure),
+                                                               "desc", "no reason given"));
+        return NULL;
+    }
+    result = json_object_get_member(json_node_get_object(reply), "return");
+    return result ? json_node_copy(result) : client_broken("a reply without a result", error);
+}
+
+struct XnClient *client_open(const char *path, GError **error)
+{
+    g_autoptr(GSocketClient) socket_client = g_socket_client_new();
+    g_autoptr(GSocketAddress) address = g_unix_socket_address_new(path);
+    g_autoptr(GError) local_error = NULL;
+    g_autoptr(JsonNode) greeting = NULL;
+    g_autoptr(JsonNode) negotiated = NULL;
+    struct XnClient *client;
+    GSocketConnection *connection;
+
+    g_socket_client_set_timeout(socket_client, CLIENT_TIMEOUT_S);
+    connection =
+        g_socket_client_connect(socket_client, G_SOCKET_CONNECTABLE(address), NULL, &local_error);
+    if (!connection) {
+        bool denied = g_error_matches(local_error, G_IO_ERROR, G_IO_ERROR_PERMISSION_DENIED);
+
+        g_set_error(error, XN_CLIENT_ERROR, XN_CLIENT_ERROR_NO_DAEMON,
+                    denied ? "no permission to talk to the daemon at %s; run as root"
+                           : "no daemon listens at %s; is qnetback running?",
+                    path);
+        return NULL;
+    }
+    client = g_new0(struct XnClient, 1);
+    client->connection = connection;
+    client->input = g_data_input_stream_new(g_io_stream_get_input_stream(G_IO_STREAM(connection)));
+    g_data_input_stream_set_newline_type(client->input, G_DATA_STREAM_NEWLINE_TYPE_CR_LF);
+    greeting = client_receive(client, error);
+    if (greeting) {
+        negotiated = client_execute(client, "qmp_capabilities", NULL, error);
+    }
+    if (!negotiated) {
+        client_close(client);
+        return NULL;
+    }
+    return client;
+}
+
+void client_close(struct XnClient *client)
+{
+    if (client) {
+        g_object_unref(client->input);
+        g_object_unref(client->connection);
+        g_free(client);
+    }
+}

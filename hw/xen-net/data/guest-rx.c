@@ -102,14 +102,14 @@ static void guest_rx_plan_copies(struct XnQueue *queue, struct XnTurn *turn,
     uint32_t end = first + guest_rx_plan_slots(&slot->plan);
 
     while ((int32_t)(end - ring->req_cons) > 0) {
-        journal_take_guest_rx(&queue->journal, ring);
+        journal_take_guest_rx(queue->config.journal, ring);
     }
     slot->first_segment = turn->copies.count;
     for (uint32_t i = 0; i < slot->plan.data_slots; i++) {
         uint32_t index = first + guest_rx_plan_position(&slot->plan, i);
 
         copy_batch_to_guest(&turn->copies, queue->config.domid,
-                            journal_guest_rx(&queue->journal, index)->gref, 0,
+                            journal_guest_rx(queue->config.journal, index)->gref, 0,
                             guest_rx_plan_size(&slot->plan, i), page + i);
     }
 }
@@ -202,7 +202,7 @@ static void guest_rx_respond(struct XnQueue *queue, struct XnTurn *turn, uint32_
         const struct XnGuestRxSlot *slot = &turn->guest_rx[i];
 
         for (uint32_t position = 0; position < guest_rx_plan_slots(&slot->plan); position++) {
-            uint16_t id = journal_guest_rx(&queue->journal, ring->rsp_prod_pvt)->id;
+            uint16_t id = journal_guest_rx(queue->config.journal, ring->rsp_prod_pvt)->id;
             union XnGuestRxEntry entry =
                 guest_rx_plan_entry(&slot->plan, &slot->meta, position, id);
             bool is_extra = position >= 1 && position <= slot->plan.extra_slots;

@@ -31,7 +31,7 @@ static bool guest_tx_collect(struct XnQueue *queue)
         return false;
     }
     for (; count > 0; count--) {
-        journal_take_guest_tx(&queue->journal, ring);
+        journal_take_guest_tx(queue->config.journal, ring);
     }
     return true;
 }
@@ -65,8 +65,8 @@ static uint32_t guest_tx_parse(struct XnQueue *queue, struct XnTurn *turn, uint3
         struct XnGuestTxSlot *slot = &turn->guest_tx[count];
         enum XnSlotsReason reason;
         enum XnSlotsResult result =
-            slots_parse(queue->journal.guest_tx, start, queue->guest_tx_ring.req_cons - start,
-                        &slot->packet, &reason);
+            slots_parse(queue->config.journal->guest_tx, start,
+                        queue->guest_tx_ring.req_cons - start, &slot->packet, &reason);
 
         if (result == XN_SLOTS_BROKEN) {
             queue->broken_reason = slots_reason_text(reason);
@@ -244,7 +244,8 @@ static void guest_tx_respond(struct XnQueue *queue, struct XnTurn *turn, uint32_
             if (k >= 1 && k <= slot->packet.extra_count) {
                 ring_guest_tx_respond(ring, 0, NETIF_RSP_NULL);
             } else {
-                uint16_t id = journal_guest_tx(&queue->journal, ring->rsp_prod_pvt)->request.id;
+                uint16_t id =
+                    journal_guest_tx(queue->config.journal, ring->rsp_prod_pvt)->request.id;
 
                 ring_guest_tx_respond(ring, id, slot->status);
             }

@@ -16,7 +16,6 @@
 #define XN_DATA_QUEUE_PRIVATE_H
 
 #include "data/copy-batch.h"
-#include "data/journal.h"
 #include "netif/offload.h"
 #include "netif/ring.h"
 
@@ -49,7 +48,6 @@ struct XnHeldFrame {
 
 struct XnQueue {
     struct XnQueueConfig config;
-    struct XnJournal journal;
 
     netif_tx_back_ring_t guest_tx_ring;
     bool guest_tx_ready;

@@ -7,6 +7,39 @@
 
 #include "data/queue-private.h"
 
+/*
+ * What a predecessor consumed and did not answer is ours to answer. A journal that counts more than
+ * the ring can hold, or more than the guest has posted, belongs to another ring.
+ */
+static uint32_t queue_adopted_index(uint32_t consumed, uint32_t answered, uint32_t posted)
+{
+    return consumed - answered <= posted ? consumed : answered;
+}
+
+static bool queue_attach(struct XnQueue *queue)
+{
+    const struct XnQueueConfig *config = &queue->config;
+    netif_tx_back_ring_t *guest_tx = &queue->guest_tx_ring;
+    netif_rx_back_ring_t *guest_rx = &queue->guest_rx_ring;
+    uint32_t guest_tx_posted, guest_rx_posted;
+
+    if (!ring_guest_tx_attach(guest_tx, config->guest_tx_page) ||
+        !ring_guest_rx_attach(guest_rx, config->guest_rx_page) ||
+        !ring_guest_tx_unconsumed(guest_tx, &guest_tx_posted) ||
+        !ring_guest_rx_unconsumed(guest_rx, &guest_rx_posted)) {
+        return false;
+    }
+    if (config->adopt) {
+        guest_tx->req_cons = queue_adopted_index(config->journal->guest_tx_consumed,
+                                                 guest_tx->req_cons, guest_tx_posted);
+        guest_rx->req_cons = queue_adopted_index(config->journal->guest_rx_consumed,
+                                                 guest_rx->req_cons, guest_rx_posted);
+    }
+    config->journal->guest_tx_consumed = guest_tx->req_cons;
+    config->journal->guest_rx_consumed = guest_rx->req_cons;
+    return true;
+}
+
 struct XnQueue *queue_create(const struct XnQueueConfig *config, GError **error)
 {
     struct XnQueue *queue = g_new0(struct XnQueue, 1);
@@ -16,8 +49,7 @@ struct XnQueue *queue_create(const struct XnQueueConfig *config, GError **error)
         .kind = XN_POLL_EVTCHN, .queue = queue, .fd = evtchn_fd(config->evtchn)};
     queue->port_source =
         (struct XnPollSource){.kind = XN_POLL_PORT, .queue = queue, .fd = config->port->fd};
-    if (!ring_guest_tx_attach(&queue->guest_tx_ring, config->guest_tx_page) ||
-        !ring_guest_rx_attach(&queue->guest_rx_ring, config->guest_rx_page)) {
+    if (!queue_attach(queue)) {
         g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
                     "a ring has more requests outstanding than slots");
         g_free(queue);

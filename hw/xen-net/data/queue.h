@@ -16,6 +16,7 @@
 #define XN_DATA_QUEUE_H
 
 #include "base/counters.h"
+#include "data/journal.h"
 #include "netif/features.h"
 #include "port/port.h"
 #include "xen/evtchn.h"
@@ -35,6 +36,14 @@ struct XnQueueConfig {
     struct XnFeatures features;
     /* Written by the worker only; lives longer than a connection. */
     struct XnQueueCounters *counters;
+    /* Written by the worker only; all zero for a new connection. */
+    struct XnJournal *journal;
+    /*
+     * Go on where a predecessor with this journal stopped. The journal is believed as far as it
+     * fits the rings; else the queue starts at the published responses, which is right unless the
+     * predecessor died between writing and publishing some.
+     */
+    bool adopt;
     /*
      * Called on the worker's thread, at most once: the guest broke a ring. `reason` is a constant
      * string. Must not block; hands the news to the main thread.

@@ -28,6 +28,7 @@ struct FakeGuest {
     netif_tx_front_ring_t guest_tx;
     netif_rx_front_ring_t guest_rx;
     struct XnQueueCounters counters;
+    struct XnJournal journal;
     struct XnPortQueue port;
     int network;
     struct XnQueue *queue;
@@ -152,6 +153,7 @@ static struct FakeGuest *fake_guest_new(void)
     config.guest_rx_page = guest->guest_rx_page;
     config.port = &guest->port;
     config.counters = &guest->counters;
+    config.journal = &guest->journal;
     guest->queue = queue_create(&config, NULL);
     g_assert_nonnull(guest->queue);
     guest->turn = g_new0(struct XnTurn, 1);
@@ -159,6 +161,19 @@ static struct FakeGuest *fake_guest_new(void)
     g_assert_nonnull(guest->turn->pool);
     guest->turn->copies.pool = guest->turn->pool;
     return guest;
+}
+
+/* The process dies and another one adopts the queue with the journal. */
+static void fake_guest_adopt(struct FakeGuest *guest)
+{
+    struct XnQueueConfig config = guest->queue->config;
+
+    config.adopt = true;
+    queue_destroy(guest->queue);
+    guest->queue = queue_create(&config, NULL);
+    g_assert_nonnull(guest->queue);
+    guest->queue->guest_tx_ready = true;
+    guest->queue->guest_rx_ready = true;
 }
 
 static void fake_guest_free(struct FakeGuest *guest)

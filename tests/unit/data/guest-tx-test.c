@@ -309,36 +309,58 @@ static void test_headers_in_tiny_slots_are_gathered(void)
     fake_guest_free(guest);
 }
 
-/* A process that died after writing responses and before publishing them: nothing is lost. */
+/*
+ * A process that died after writing responses and before publishing them: nothing is lost, though
+ * the responses lie over the requests.
+ */
 static void test_successor_goes_on_from_the_journal(void)
 {
     struct FakeGuest *guest = fake_guest_new();
-    struct XnQueue *queue = guest->queue;
 
     for (uint32_t i = 0; i < 4; i++) {
         post_frame(guest, i, 0, 60, i);
     }
     publish(guest);
-    while (queue->guest_tx_ring.req_cons != 3) {
-        journal_take_guest_tx(&queue->journal, &queue->guest_tx_ring);
+    while (guest->queue->guest_tx_ring.req_cons != 3) {
+        journal_take_guest_tx(&guest->journal, &guest->queue->guest_tx_ring);
     }
     for (uint32_t i = 0; i < 3; i++) {
-        memset(RING_GET_REQUEST(&guest->guest_tx, i), 0xa5, sizeof(netif_tx_request_t));
+        ring_guest_tx_respond(&guest->queue->guest_tx_ring, 0xdead, NETIF_RSP_ERROR);
     }
-    g_assert_true(ring_guest_tx_attach(&queue->guest_tx_ring, guest->guest_tx_page));
-    queue->guest_tx_ring.req_cons = queue->journal.guest_tx_consumed;
-    guest_tx_turn(queue, guest->turn);
+    fake_guest_adopt(guest);
+    guest_tx_turn(guest->queue, guest->turn);
     for (uint32_t i = 0; i < 4; i++) {
         expect_frame(guest, 60, i);
     }
     expect_responses(guest, 4, NETIF_RSP_OKAY);
-    g_assert_null(queue->broken_reason);
+    g_assert_null(guest->queue->broken_reason);
+    fake_guest_free(guest);
+}
+
+/* The journal of another ring is not believed: the ring's own indices are. */
+static void test_successor_does_not_believe_a_journal_that_does_not_fit(gconstpointer data)
+{
+    struct FakeGuest *guest = fake_guest_new();
+
+    memset(&guest->journal, 0xee, sizeof(guest->journal));
+    guest->journal.guest_tx_consumed = GPOINTER_TO_UINT(data);
+    for (uint32_t i = 0; i < 4; i++) {
+        post_frame(guest, i, 0, 60, i);
+    }
+    publish(guest);
+    fake_guest_adopt(guest);
+    guest_tx_turn(guest->queue, guest->turn);
+    for (uint32_t i = 0; i < 4; i++) {
+        expect_frame(guest, 60, i);
+    }
+    expect_responses(guest, 4, NETIF_RSP_OKAY);
     fake_guest_free(guest);
 }
 
 int main(int argc, char **argv)
 {
     static const uint32_t impossible[] = {257, 1u << 31, UINT32_MAX};
+    static const uint32_t foreign[] = {5, 256, 257, 1u << 31, UINT32_MAX};
 
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/data/guest-tx/every-length-arrives-with-one-segment-a-slot",
@@ -373,5 +395,13 @@ int main(int argc, char **argv)
                     test_headers_in_tiny_slots_are_gathered);
     g_test_add_func("/data/guest-tx/successor-goes-on-from-the-journal",
                     test_successor_goes_on_from_the_journal);
+    for (size_t i = 0; i < G_N_ELEMENTS(foreign); i++) {
+        g_autofree char *name = g_strdup_printf(
+            "/data/guest-tx/successor-does-not-believe-a-journal-that-does-not-fit/%#x",
+            foreign[i]);
+
+        g_test_add_data_func(name, GUINT_TO_POINTER(foreign[i]),
+                             test_successor_does_not_believe_a_journal_that_does_not_fit);
+    }
     return g_test_run();
 }

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * journal-file.h - a queue's journal as a file that outlives the process
+ *
+ * Theory of operation
+ *
+ * The file lies in a directory on a tmpfs and is mapped, so that writing to the journal costs
+ * nothing and what was written is there after the death of the process, though not of the machine.
+ * Its head says which connection it belongs to: a file of another connection is never used.
+ * Main thread; the journal itself belongs to the queue's worker.
+ */
+#ifndef XN_CONTROL_JOURNAL_FILE_H
+#define XN_CONTROL_JOURNAL_FILE_H
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "data/journal.h"
+
+/* What makes a connection the same one; every byte counts, so start from a zeroed struct. */
+struct XnJournalIdentity {
+    /* /local/domain/<domid>/vm: tells two guests apart that had the same domid */
+    char guest[64];
+    uint32_t domid;
+    uint32_t devid;
+    uint32_t queue;
+    uint32_t guest_tx_ref;
+    uint32_t guest_rx_ref;
+    uint32_t guest_tx_evtchn;
+    uint32_t guest_rx_evtchn;
+};
+
+struct XnJournalFile;
+
+/* Makes an empty journal for a new connection, in place of an old one. NULL with an error. */
+struct XnJournalFile *journal_file_create(const char *directory,
+                                          const struct XnJournalIdentity *identity, GError **error);
+
+/* Opens the journal that a predecessor left of this connection. NULL, with the reason, else. */
+struct XnJournalFile *journal_file_open(const char *directory,
+                                        const struct XnJournalIdentity *identity, GError **error);
+
+/* The mapped journal; lives as long as the file is open. */
+struct XnJournal *journal_file_journal(struct XnJournalFile *file);
+
+/* Closes it, and deletes it when its connection has ended; NULL is fine. */
+void journal_file_close(struct XnJournalFile *file, bool delete);
+
+#endif

@@ -89,6 +89,18 @@ static void raise_descriptor_limit(void)
     }
 }
 
+static bool make_journal_directory(const char *path, GError **error)
+{
+    if (g_mkdir_with_parents(path, 0700) < 0) {
+        int saved_errno = errno;
+
+        g_set_error(error, G_FILE_ERROR, g_file_error_from_errno(saved_errno),
+                    "cannot create the directory %s: %s", path, g_strerror(saved_errno));
+        return false;
+    }
+    return true;
+}
+
 static JsonNode *command_query_vifs(JsonObject *arguments G_GNUC_UNUSED, void *opaque,
                                     GError **error G_GNUC_UNUSED)
 {
@@ -125,11 +137,12 @@ static bool daemon_start(struct XnDaemon *daemon, const struct XnOptions *option
         .workers = options->workers,
         .buffers = options->buffers,
         .queue_max = 1,
+        .journal_directory = options->journal,
         .ended = daemon_ended,
         .opaque = daemon,
     };
 
-    if (!check_host(error)) {
+    if (!check_host(error) || !make_journal_directory(options->journal, error)) {
         return false;
     }
     raise_descriptor_limit();

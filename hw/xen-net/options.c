@@ -53,6 +53,7 @@ bool options_parse(int argc, char **argv, struct XnOptions *ret_options, GError 
     g_autofree char *buffers = NULL;
     g_autofree char *log_level = NULL;
     g_autofree char *control = NULL;
+    g_autofree char *journal = NULL;
     const GOptionEntry entries[] = {
         {"version", 0, 0, G_OPTION_ARG_NONE, &version, "Print the version and exit", NULL},
         {"workers", 'w', 0, G_OPTION_ARG_INT, &workers,
@@ -61,6 +62,9 @@ bool options_parse(int argc, char **argv, struct XnOptions *ret_options, GError 
          "Packet memory: granted (to ourselves, faster), plain, or auto (default)", "KIND"},
         {"control", 0, 0, G_OPTION_ARG_FILENAME, &control,
          "Control socket (default: " XN_CONTROL_SOCKET ")", "PATH"},
+        {"journal", 0, 0, G_OPTION_ARG_FILENAME, &journal,
+         "Where connections are noted, on a tmpfs (default: " XN_JOURNAL_DIRECTORY ")",
+         "DIRECTORY"},
         {"log-level", 0, 0, G_OPTION_ARG_STRING, &log_level,
          "error, warning, info (default) or debug", "LEVEL"},
         G_OPTION_ENTRY_NULL,
@@ -96,9 +100,13 @@ bool options_parse(int argc, char **argv, struct XnOptions *ret_options, GError 
     if (control && control[0] != '/') {
         return options_fail(error, "--control is '%s', not an absolute path", control);
     }
+    if (journal && journal[0] != '/') {
+        return options_fail(error, "--journal is '%s', not an absolute path", journal);
+    }
     options.version = version;
     options.workers = (unsigned)workers;
     options.control = control ? g_steal_pointer(&control) : g_strdup(XN_CONTROL_SOCKET);
+    options.journal = journal ? g_steal_pointer(&journal) : g_strdup(XN_JOURNAL_DIRECTORY);
     *ret_options = options;
     return true;
 }
@@ -106,4 +114,5 @@ bool options_parse(int argc, char **argv, struct XnOptions *ret_options, GError 
 void options_clear(struct XnOptions *options)
 {
     g_clear_pointer(&options->control, g_free);
+    g_clear_pointer(&options->journal, g_free);
 }

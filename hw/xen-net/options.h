@@ -12,6 +12,7 @@
 #include "data/worker.h"
 
 #define XN_CONTROL_SOCKET "/run/qnetback/ctl.sock"
+#define XN_JOURNAL_DIRECTORY "/run/qnetback/journal"
 
 struct XnOptions {
     bool version;
@@ -20,6 +21,7 @@ struct XnOptions {
     enum XnLogLevel log_level;
     /* Owned. */
     char *control;
+    char *journal;
 };
 
 /*

@@ -83,6 +83,7 @@ struct XnBackend *backend_create(const struct XnBackendConfig *config, GError **
         .gnttab = backend->gnttab,
         .workers = backend->workers,
         .queue_max = config->queue_max,
+        .journal_directory = config->journal_directory,
         .broken = backend_broken,
         .look = backend_look_at,
         .opaque = backend,

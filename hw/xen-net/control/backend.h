@@ -18,6 +18,8 @@ struct XnBackendConfig {
     enum XnBufferKind buffers;
     /* Queues offered to each frontend, 1 ... XN_VIF_QUEUES_MAX. */
     unsigned queue_max;
+    /* Exists, and only this user can write to it. */
+    const char *journal_directory;
     /* Called from the main loop when xenstore is lost, or all vifs are closed after a stop. */
     void (*ended)(void *opaque, bool ok);
     void *opaque;

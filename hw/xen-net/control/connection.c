@@ -13,7 +13,10 @@
  */
 #include "control/connection.h"
 
+#include <string.h>
+
 #include "base/log.h"
+#include "control/journal-file.h"
 
 struct XnConnectionQueue {
     void *guest_tx_page;
@@ -21,6 +24,7 @@ struct XnConnectionQueue {
     struct XnEvtchn *evtchn;
     uint32_t guest_tx_channel;
     uint32_t guest_rx_channel;
+    struct XnJournalFile *journal;
     struct XnQueue *queue;
     struct XnWorker *worker;
 };
@@ -93,6 +97,25 @@ static bool connection_bind(struct XnConnectionQueue *queue, uint32_t domid,
     return queue->guest_rx_channel != 0;
 }
 
+static struct XnJournalFile *connection_open_journal(const struct XnConnection *connection,
+                                                     unsigned index, GError **error)
+{
+    const struct XnConnectionConfig *config = &connection->config;
+    const struct XnFrontendQueue *wanted = &connection->frontend.queues[index];
+    struct XnJournalIdentity identity;
+
+    memset(&identity, 0, sizeof(identity));
+    memcpy(identity.mac, config->mac.octet, sizeof(config->mac.octet));
+    identity.domid = config->id.domid;
+    identity.devid = config->id.devid;
+    identity.queue = index;
+    identity.guest_tx_ref = wanted->guest_tx_ref;
+    identity.guest_rx_ref = wanted->guest_rx_ref;
+    identity.guest_tx_evtchn = wanted->guest_tx_channel;
+    identity.guest_rx_evtchn = wanted->guest_rx_channel;
+    return journal_file_create(config->journal_directory, &identity, error);
+}
+
 static bool connection_open_queue(struct XnConnection *connection, unsigned index, GError **error)
 {
     const struct XnConnectionConfig *config = &connection->config;
@@ -111,6 +134,10 @@ static bool connection_open_queue(struct XnConnection *connection, unsigned inde
     if (!connection_bind(queue, config->id.domid, wanted, error)) {
         return false;
     }
+    queue->journal = connection_open_journal(connection, index, error);
+    if (!queue->journal) {
+        return false;
+    }
     queue_config = (struct XnQueueConfig){
         .domid = config->id.domid,
         .guest_tx_page = queue->guest_tx_page,
@@ -121,6 +148,7 @@ static bool connection_open_queue(struct XnConnection *connection, unsigned inde
         .port = port_queue(config->port, index),
         .features = connection->frontend.features,
         .counters = &config->counters[index],
+        .journal = journal_file_journal(queue->journal),
         .broken = connection_broken,
         .opaque = connection,
     };
@@ -172,6 +200,7 @@ static void connection_close_queue(struct XnConnection *connection, unsigned ind
         workers_release(connection->config.workers, queue->worker);
     }
     queue_destroy(queue->queue);
+    journal_file_close(queue->journal, true);
     evtchn_close(queue->evtchn);
     gnttab_unmap(connection->config.gnttab, queue->guest_rx_page);
     gnttab_unmap(connection->config.gnttab, queue->guest_tx_page);

@@ -9,6 +9,7 @@
 
 #include "base/counters.h"
 #include "control/frontend.h"
+#include "control/store-key.h"
 #include "control/store-node.h"
 #include "control/workers.h"
 #include "port/port.h"
@@ -32,6 +33,9 @@ struct XnConnectionConfig {
     const struct XnFrontend *frontend;
     /* One for each queue of the frontend. */
     struct XnQueueCounters *counters;
+    /* Where the queues' journals are, and what tells this guest from others of the same domid. */
+    const char *journal_directory;
+    struct XnMac mac;
     XnConnectionBroken broken;
     void *opaque;
 };

@@ -19,8 +19,8 @@
 
 /* What makes a connection the same one; every byte counts, so start from a zeroed struct. */
 struct XnJournalIdentity {
-    /* /local/domain/<domid>/vm: tells two guests apart that had the same domid */
-    char guest[64];
+    /* the guest's, as the toolstack gave it: tells guests apart that had the same domid */
+    uint8_t mac[8];
     uint32_t domid;
     uint32_t devid;
     uint32_t queue;

@@ -384,14 +384,14 @@ static bool vif_connect(struct XnVif *vif, GError **error)
         .workers = host->workers,
         .port = vif->port,
         .counters = vif->counters,
+        .journal_directory = host->journal_directory,
         .broken = host->broken,
         .opaque = host->opaque,
     };
     struct XnFrontend frontend;
     g_autoptr(GError) local_error = NULL;
-    struct XnMac mac;
 
-    if (!key_backend_mac_read(host->store, vif->directory, &mac, &local_error) ||
+    if (!key_backend_mac_read(host->store, vif->directory, &config.mac, &local_error) ||
         !frontend_read(host->store, vif->frontend_directory, host->queue_max, &frontend,
                        &local_error)) {
         goto fail;

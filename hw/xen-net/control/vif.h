@@ -25,6 +25,7 @@ struct XnVifHost {
     struct XnWorkers *workers;
     /* Queues offered to each frontend, 1 ... XN_VIF_QUEUES_MAX. */
     unsigned queue_max;
+    const char *journal_directory;
     /* Serial of the last connection made. */
     uint64_t serial;
     XnConnectionBroken broken;

@@ -12,7 +12,7 @@
 static char *directory;
 
 static const struct XnJournalIdentity identity = {
-    .guest = "/vm/12345678-1234-1234-1234-123456789abc",
+    .mac = {0x00, 0x16, 0x3e, 0x01, 0x02, 0x03},
     .domid = 3,
     .devid = 1,
     .queue = 0,
@@ -120,7 +120,7 @@ static void test_link_is_refused(void)
 int main(int argc, char **argv)
 {
     static const size_t positions[] = {
-        offsetof(struct XnJournalIdentity, guest) + 5,
+        offsetof(struct XnJournalIdentity, mac) + 5,
         offsetof(struct XnJournalIdentity, guest_tx_ref),
         offsetof(struct XnJournalIdentity, guest_rx_ref),
         offsetof(struct XnJournalIdentity, guest_tx_evtchn),

@@ -257,10 +257,33 @@ static bool backend_scan_directory(struct XnBackend *backend, GError **error)
     return true;
 }
 
+/*
+ * Removes interfaces of vifs that went away while no daemon ran: those that have our names, are
+ * held by nobody, and have no directory.
+ */
+static void backend_remove_left(struct XnBackend *backend)
+{
+    g_auto(GStrv) names = port_list_left();
+
+    for (char **name = names; *name; name++) {
+        struct XnVifId id;
+        struct XnPort *port;
+
+        if (store_node_parse_vif_name(*name, &id) && !g_hash_table_contains(backend->vifs, &id)) {
+            port = port_open(*name, backend->config.queue_max, NULL);
+            if (port) {
+                log_info(*name, "removing the interface: its vif is gone");
+                port_close(port);
+            }
+        }
+    }
+}
+
 static void backend_scan(struct XnBackend *backend)
 {
     g_autoptr(GError) error = NULL;
     g_autoptr(GList) vifs = NULL;
+    bool first = backend->stamp == 0;
 
     backend->stamp++;
     if (!backend_scan_directory(backend, &error) &&
@@ -275,6 +298,9 @@ static void backend_scan(struct XnBackend *backend)
         if (vif_marked(i->data) != backend->stamp) {
             backend_look(backend, vif_status(i->data).id);
         }
+    }
+    if (first) {
+        backend_remove_left(backend);
     }
     backend_looked(backend);
 }

@@ -108,7 +108,11 @@ void vif_free(struct XnVif *vif, bool keep_interface)
     if (!keep_interface) {
         store_error_clear(vif->host->store, vif->host->own_domid, vif->id);
     }
-    port_close(vif->port);
+    if (keep_interface) {
+        port_leave(vif->port);
+    } else {
+        port_close(vif->port);
+    }
     g_free(vif->error);
     g_free(vif->frontend_directory);
     g_free(vif->directory);

@@ -32,6 +32,15 @@ struct XnPort *port_open(const char *name, unsigned queue_count, GError **error)
 /* Removes the interface; NULL is fine. The workers must have let go of its queues. */
 void port_close(struct XnPort *port);
 
+/*
+ * Lets go of the interface but leaves it in its bridge, for a later port_open(), by this process or
+ * another; so does the end of the process. NULL is fine.
+ */
+void port_leave(struct XnPort *port);
+
+/* Names of the interfaces that may have been left so; to be freed with g_strfreev(), never NULL. */
+char **port_list_left(void);
+
 /* Queue `index` < queue_count; lives as long as the port. */
 struct XnPortQueue *port_queue(struct XnPort *port, unsigned index);
 

@@ -7,8 +7,8 @@
  * The tap carries a struct virtio_net_hdr before each frame (IFF_VNET_HDR), so checksum and
  * segmentation offload pass through it untouched. It is made before the vif is announced, and must
  * survive what hotplug scripts do to it: set down, renamed, given another MAC and MTU, put into a
- * bridge. So it is known by its file descriptors, its name is used once. The interface goes when
- * the last descriptor is closed.
+ * bridge. So it is known by its file descriptors, its name is used once. The interface is
+ * persistent: it stays in its bridge while no daemon runs, and goes when it is closed on purpose.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,6 +24,9 @@
 #include "port/port.h"
 
 #define TAP_DEVICE "/dev/net/tun"
+
+/* Where the kernel shows a tap's flags. */
+#define TAP_SYSFS "/sys/class/net"
 
 struct XnPort {
     unsigned queue_count;
@@ -95,6 +98,14 @@ static bool tap_set_address(const struct XnPort *port, const char *name, GError 
     return true;
 }
 
+static bool tap_set_persistent(const struct XnPort *port, bool persistent, GError **error)
+{
+    if (ioctl(port->queues[0].fd, TUNSETPERSIST, (unsigned long)persistent) < 0) {
+        return tap_fail(error, "cannot set the persistence of", "the tap", NULL);
+    }
+    return true;
+}
+
 struct XnPort *port_open(const char *name, unsigned queue_count, GError **error)
 {
     struct XnPort *port;
@@ -115,8 +126,8 @@ struct XnPort *port_open(const char *name, unsigned queue_count, GError **error)
             return NULL;
         }
     }
-    if (!tap_set_address(port, name, error) || !port_set_carrier(port, false, error) ||
-        !port_set_offloads(port, 0, error)) {
+    if (!tap_set_persistent(port, true, error) || !tap_set_address(port, name, error) ||
+        !port_set_carrier(port, false, error) || !port_set_offloads(port, 0, error)) {
         port_close(port);
         return NULL;
     }
@@ -124,6 +135,14 @@ struct XnPort *port_open(const char *name, unsigned queue_count, GError **error)
 }
 
 void port_close(struct XnPort *port)
+{
+    if (port && port->queues[0].fd >= 0) {
+        tap_set_persistent(port, false, NULL);
+    }
+    port_leave(port);
+}
+
+void port_leave(struct XnPort *port)
 {
     if (!port) {
         return;
@@ -134,6 +153,30 @@ void port_close(struct XnPort *port)
         }
     }
     g_free(port);
+}
+
+static bool tap_is_persistent(const char *name)
+{
+    g_autofree char *path = g_build_filename(TAP_SYSFS, name, "tun_flags", NULL);
+    g_autofree char *text = NULL;
+
+    return g_file_get_contents(path, &text, NULL, NULL) &&
+           (g_ascii_strtoull(text, NULL, 16) & IFF_PERSIST) != 0;
+}
+
+char **port_list_left(void)
+{
+    g_autoptr(GDir) directory = g_dir_open(TAP_SYSFS, 0, NULL);
+    GPtrArray *names = g_ptr_array_new();
+    const char *name;
+
+    while (directory && (name = g_dir_read_name(directory)) != NULL) {
+        if (tap_is_persistent(name)) {
+            g_ptr_array_add(names, g_strdup(name));
+        }
+    }
+    g_ptr_array_add(names, NULL);
+    return (char **)g_ptr_array_free(names, FALSE);
 }
 
 struct XnPortQueue *port_queue(struct XnPort *port, unsigned index)

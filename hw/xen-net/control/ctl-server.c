@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #define CTL_READ_SIZE 4096u
+#define CTL_NESTING_MAX 64u
 
 struct XnCtlServer {
     GSocketService *service;
@@ -34,6 +35,7 @@ struct XnCtlServer {
     void *opaque;
     /* struct XnCtlClient, each once. */
     GHashTable *clients;
+    bool closing;
 };
 
 struct XnCtlClient {
@@ -345,6 +347,32 @@ static bool ctl_check_request(JsonObject *object, const char **ret_name, JsonObj
     return true;
 }
 
+/* The parser recurses: a line of nothing but brackets would take all our stack. */
+static bool ctl_nesting_is_sound(const char *line, gsize length)
+{
+    unsigned depth = 0;
+    bool quoted = false;
+
+    for (gsize i = 0; i < length; i++) {
+        if (quoted) {
+            if (line[i] == '\\') {
+                i++;
+            } else {
+                quoted = line[i] != '"';
+            }
+        } else if (line[i] == '"') {
+            quoted = true;
+        } else if (line[i] == '[' || line[i] == '{') {
+            if (++depth > CTL_NESTING_MAX) {
+                return false;
+            }
+        } else if ((line[i] == ']' || line[i] == '}') && depth > 0) {
+            depth--;
+        }
+    }
+    return true;
+}
+
 static void ctl_handle_line(struct XnCtlClient *client, const char *line, gsize length)
 {
     g_autoptr(JsonParser) parser = json_parser_new();
@@ -356,7 +384,11 @@ static void ctl_handle_line(struct XnCtlClient *client, const char *line, gsize 
     const char *name = NULL;
     JsonObject *arguments = NULL;
 
-    if (!json_parser_load_from_data(parser, line, (gssize)length, &error)) {
+    if (!ctl_nesting_is_sound(line, length)) {
+        g_set_error(&error, XN_CTL_ERROR, XN_CTL_ERROR_GENERIC, "nested deeper than %u",
+                    CTL_NESTING_MAX);
+    }
+    if (error || !json_parser_load_from_data(parser, line, (gssize)length, &error)) {
         ctl_send_error(client, error, NULL);
         return;
     }
@@ -382,24 +414,15 @@ static void ctl_handle_line(struct XnCtlClient *client, const char *line, gsize 
 /* --- a client's turns --------------------------------------------------------------------------
  */
 
-static void ctl_client_free(gpointer opaque)
+/* To be called from the client's own callback only: it has one under way at any time. */
+static void ctl_client_drop(struct XnCtlClient *client)
 {
-    struct XnCtlClient *client = opaque;
-
+    g_hash_table_remove(client->server->clients, client);
     g_object_unref(client->cancellable);
     g_object_unref(client->connection);
     g_string_free(client->input, TRUE);
     g_string_free(client->output, TRUE);
     g_free(client);
-}
-
-/* Ends a client, unless the server has gone already and left it to its last callback. */
-static void ctl_client_drop(struct XnCtlClient *client)
-{
-    if (client->server) {
-        g_hash_table_remove(client->server->clients, client);
-    }
-    ctl_client_free(client);
 }
 
 static void ctl_client_write(struct XnCtlClient *client);
@@ -429,7 +452,7 @@ static void ctl_client_on_read(GObject *stream, GAsyncResult *result, gpointer o
     struct XnCtlClient *client = opaque;
     gssize length = g_input_stream_read_finish(G_INPUT_STREAM(stream), result, NULL);
 
-    if (length <= 0 || !client->server) {
+    if (length <= 0 || client->server->closing) {
         ctl_client_drop(client);
         return;
     }
@@ -450,7 +473,7 @@ static void ctl_client_on_written(GObject *stream, GAsyncResult *result, gpointe
     struct XnCtlClient *client = opaque;
 
     if (!g_output_stream_write_all_finish(G_OUTPUT_STREAM(stream), result, NULL, NULL) ||
-        client->close_when_written || !client->server) {
+        client->close_when_written || client->server->closing) {
         ctl_client_drop(client);
         return;
     }
@@ -519,19 +542,18 @@ void ctl_server_free(struct XnCtlServer *server)
     if (!server) {
         return;
     }
+    server->closing = true;
     g_socket_service_stop(server->service);
     g_socket_listener_close(G_SOCKET_LISTENER(server->service));
     g_hash_table_iter_init(&iter, server->clients);
     while (g_hash_table_iter_next(&iter, &key, NULL)) {
-        struct XnCtlClient *client = key;
-
-        client->server = NULL;
-        g_cancellable_cancel(client->cancellable);
+        g_cancellable_cancel(((struct XnCtlClient *)key)->cancellable);
+    }
+    /* Their last callbacks come from the loop, and free them. */
+    while (g_hash_table_size(server->clients) > 0) {
+        g_main_context_iteration(NULL, TRUE);
     }
     g_hash_table_destroy(server->clients);
-    /* The clients' last callbacks come from the loop, and free them. */
-    while (g_main_context_iteration(NULL, FALSE)) {
-    }
     unlink(server->path);
     g_object_unref(server->service);
     g_free(server->path);

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ctl-server-test.c - the control socket: protocol, bounds, and what a dead daemon leaves
+ */
+#include <errno.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "control/ctl-server.h"
+
+struct Fixture {
+    char *directory;
+    char *path;
+    struct XnCtlServer *server;
+    int fd;
+    GString *received;
+};
+
+static JsonNode *command_echo(JsonObject *arguments, void *opaque, GError **error G_GNUC_UNUSED)
+{
+    JsonNode *node = json_node_new(JSON_NODE_OBJECT);
+
+    g_assert_cmpstr(opaque, ==, "opaque");
+    json_node_set_object(node, arguments);
+    return node;
+}
+
+static JsonNode *command_fail(JsonObject *arguments G_GNUC_UNUSED, void *opaque G_GNUC_UNUSED,
+                              GError **error)
+{
+    g_set_error(error, XN_CTL_ERROR, XN_CTL_ERROR_DEVICE_NOT_FOUND, "there is no vif 'x'");
+    return NULL;
+}
+
+static const struct XnCtlCommand commands[] = {
+    {"echo", "Returns its arguments", command_echo},
+    {"fail", "Fails", command_fail},
+    {NULL, NULL, NULL},
+};
+
+static char opaque[] = "opaque";
+
+static int client_connect(const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    g_assert_cmpint(fd, >=, 0);
+    g_strlcpy(address.sun_path, path, sizeof(address.sun_path));
+    g_assert_cmpint(connect(fd, (struct sockaddr *)&address, sizeof(address)), ==, 0);
+    return fd;
+}
+
+static void set_up(struct Fixture *fixture, gconstpointer data G_GNUC_UNUSED)
+{
+    g_autoptr(GError) error = NULL;
+
+    fixture->directory = g_dir_make_tmp("ctl-server-XXXXXX", &error);
+    g_assert_no_error(error);
+    fixture->path = g_build_filename(fixture->directory, "run", "ctl.sock", NULL);
+    fixture->server = ctl_server_create(fixture->path, commands, opaque, &error);
+    g_assert_no_error(error);
+    fixture->fd = client_connect(fixture->path);
+    fixture->received = g_string_new(NULL);
+}
+
+static void tear_down(struct Fixture *fixture, gconstpointer data G_GNUC_UNUSED)
+{
+    g_autofree char *run = g_path_get_dirname(fixture->path);
+
+    close(fixture->fd);
+    ctl_server_free(fixture->server);
+    g_assert_cmpint(access(fixture->path, F_OK), ==, -1);
+    g_assert_cmpint(g_rmdir(run), ==, 0);
+    g_assert_cmpint(g_rmdir(fixture->directory), ==, 0);
+    g_free(fixture->path);
+    g_free(fixture->directory);
+    g_string_free(fixture->received, TRUE);
+}
+
+static void client_send(struct Fixture *fixture, const char *text)
+{
+    g_assert_cmpint(send(fixture->fd, text, strlen(text), MSG_NOSIGNAL), ==, strlen(text));
+}
+
+/* The next line from the server, or NULL at the end of the stream. */
+static char *client_receive(struct Fixture *fixture)
+{
+    for (;;) {
+        char *end = strstr(fixture->received->str, "\r\n");
+        char buffer[1024];
+        ssize_t length;
+
+        if (end) {
+            char *line = g_strndup(fixture->received->str, end - fixture->received->str);
+
+            g_string_erase(fixture->received, 0, end + 2 - fixture->received->str);
+            return line;
+        }
+        length = recv(fixture->fd, buffer, sizeof(buffer), MSG_DONTWAIT);
+        if (length > 0) {
+            g_string_append_len(fixture->received, buffer, length);
+        } else if (length < 0 && errno == EAGAIN) {
+            g_main_context_iteration(NULL, TRUE);
+        } else {
+            return NULL;
+        }
+    }
+}
+
+static void expect(struct Fixture *fixture, const char *line)
+{
+    g_autofree char *received = client_receive(fixture);
+
+    g_assert_cmpstr(received, ==, line);
+}
+
+static void negotiate(struct Fixture *fixture)
+{
+    g_autofree char *greeting = client_receive(fixture);
+
+    g_assert_true(g_str_has_prefix(greeting, "{\"QMP\":{\"version\":{\"qemu\":{\"major\":"));
+    g_assert_true(g_str_has_suffix(greeting, ",\"capabilities\":[]}}"));
+    client_send(fixture, "{\"execute\": \"qmp_capabilities\"}\n");
+    expect(fixture, "{\"return\":{}}");
+}
+
+static void test_commands(struct Fixture *fixture, gconstpointer data G_GNUC_UNUSED)
+{
+    g_autofree char *list = NULL;
+
+    negotiate(fixture);
+    client_send(fixture,
+                "{\"execute\":\"echo\",\"arguments\":{\"a\":[1,null]},\"id\":{\"x\":7}}\n");
+    expect(fixture, "{\"return\":{\"a\":[1,null]},\"id\":{\"x\":7}}");
+    client_send(fixture, "{\"execute\":\"echo\"}\r\n\r\n  \n{\"id\":null,\"execute\":\"echo\"}\n");
+    expect(fixture, "{\"return\":{}}");
+    expect(fixture, "{\"return\":{},\"id\":null}");
+    client_send(fixture, "{\"execute\":\"query-commands\",\"id\":1}\n");
+    list = client_receive(fixture);
+    g_assert_nonnull(strstr(list, "{\"name\":\"echo\",\"help\":\"Returns its arguments\"}"));
+    g_assert_nonnull(strstr(list, "{\"name\":\"query-version\","));
+}
+
+static void test_errors(struct Fixture *fixture, gconstpointer data G_GNUC_UNUSED)
+{
+    static const char *const bad[] = {
+        "[]",
+        "7",
+        "{}",
+        "{\"execute\":7}",
+        "{\"execute\":null}",
+        "{\"execute\":[\"echo\"]}",
+        "{\"execute\":\"echo\",\"arguments\":[]}",
+        "{\"execute\":\"echo\",\"arguments\":null}",
+        "{\"execute\":\"echo\",\"argument\":{}}",
+        "{\"execute\":\"echo\"",
+        "nonsense",
+        "\xff\xfe",
+        "{\"execute\":\"echo\"}}",
+    };
+
+    negotiate(fixture);
+    for (size_t i = 0; i < G_N_ELEMENTS(bad); i++) {
+        g_autofree char *line = g_strconcat(bad[i], "\n", NULL);
+        g_autofree char *reply = NULL;
+
+        client_send(fixture, line);
+        reply = client_receive(fixture);
+        g_test_message("%s -> %s", bad[i], reply);
+        g_assert_true(g_str_has_prefix(reply, "{\"error\":{\"class\":\"GenericError\",\"desc\":"));
+    }
+    client_send(fixture, "{\"execute\":\"frob\",\"id\":1}\n{\"execute\":\"fail\",\"id\":2}\n");
+    expect(fixture, "{\"error\":{\"class\":\"CommandNotFound\",\"desc\":\"there is no command "
+                    "'frob', see query-commands\"},\"id\":1}");
+    expect(fixture, "{\"error\":{\"class\":\"DeviceNotFound\",\"desc\":\"there is no vif 'x'\"},"
+                    "\"id\":2}");
+    client_send(fixture, "{\"execute\":\"echo\"}\n");
+    expect(fixture, "{\"return\":{}}");
+}
+
+static void test_negotiation(struct Fixture *fixture, gconstpointer data G_GNUC_UNUSED)
+{
+    g_autofree char *greeting = client_receive(fixture);
+
+    client_send(fixture, "{\"execute\":\"echo\"}\n{\"execute\":\"qmp_capabilities\"}\n"
+                         "{\"execute\":\"qmp_capabilities\"}\n{\"execute\":\"echo\"}\n");
+    expect(fixture, "{\"error\":{\"class\":\"CommandNotFound\",\"desc\":\"qmp_capabilities must "
+                    "come first, and once\"}}");
+    expect(fixture, "{\"return\":{}}");
+    expect(fixture, "{\"error\":{\"class\":\"CommandNotFound\",\"desc\":\"qmp_capabilities must "
+                    "come first, and once\"}}");
+    expect(fixture, "{\"return\":{}}");
+}
+
+static void test_split_line(struct Fixture *fixture, gconstpointer data G_GNUC_UNUSED)
+{
+    static const char request[] = "{\"execute\":\"echo\"}\n";
+
+    negotiate(fixture);
+    for (size_t i = 0; i < sizeof(request) - 1; i++) {
+        g_assert_cmpint(send(fixture->fd, &request[i], 1, 0), ==, 1);
+        while (g_main_context_iteration(NULL, FALSE)) {
+        }
+    }
+    expect(fixture, "{\"return\":{}}");
+}
+
+static void test_long_line(struct Fixture *fixture, gconstpointer data G_GNUC_UNUSED)
+{
+    g_autofree char *block = g_strnfill(1024, ' ');
+
+    negotiate(fixture);
+    for (unsigned sent = 0; sent <= XN_CTL_LINE_MAX; sent += 1024) {
+        client_send(fixture, block);
+        while (g_main_context_iteration(NULL, FALSE)) {
+        }
+    }
+    expect(fixture, "{\"error\":{\"class\":\"GenericError\",\"desc\":\"a line is longer than 65536 "
+                    "bytes\"}}");
+    g_assert_null(client_receive(fixture));
+}
+
+/* So deep that a parser which recurses would run out of stack. */
+static void test_deep_nesting(struct Fixture *fixture, gconstpointer data G_GNUC_UNUSED)
+{
+    g_autofree char *brackets = g_strnfill(60000, '[');
+
+    negotiate(fixture);
+    client_send(fixture, brackets);
+    client_send(fixture, "\n{\"execute\":\"echo\",\"arguments\":{\"a\":\"\\\"[[[\"}}\n");
+    expect(fixture, "{\"error\":{\"class\":\"GenericError\",\"desc\":\"nested deeper than 64\"}}");
+    expect(fixture, "{\"return\":{\"a\":\"\\\"[[[\"}}");
+}
+
+/* A client that goes away in the middle takes nothing with it. */
+static void test_clients_come_and_go(struct Fixture *fixture, gconstpointer data G_GNUC_UNUSED)
+{
+    for (unsigned i = 0; i < 100; i++) {
+        int fd = client_connect(fixture->path);
+
+        if (i % 2) {
+            g_assert_cmpint(send(fd, "{\"exec", 6, MSG_NOSIGNAL), ==, 6);
+        }
+        if (i % 3) {
+            while (g_main_context_iteration(NULL, FALSE)) {
+            }
+        }
+        close(fd);
+    }
+    negotiate(fixture);
+}
+
+static void test_only_for_root(struct Fixture *fixture, gconstpointer data G_GNUC_UNUSED)
+{
+    struct stat status;
+
+    g_assert_cmpint(stat(fixture->path, &status), ==, 0);
+    g_assert_cmpint(status.st_mode & 0777, ==, 0600);
+}
+
+static void test_second_daemon(struct Fixture *fixture, gconstpointer data G_GNUC_UNUSED)
+{
+    g_autoptr(GError) error = NULL;
+
+    g_assert_null(ctl_server_create(fixture->path, commands, opaque, &error));
+    g_assert_nonnull(strstr(error->message, "another qnetback is running"));
+    negotiate(fixture);
+}
+
+static void test_leftovers(void)
+{
+    g_autoptr(GError) error = NULL;
+    g_autofree char *directory = g_dir_make_tmp("ctl-server-XXXXXX", NULL);
+    g_autofree char *path = g_build_filename(directory, "ctl.sock", NULL);
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct XnCtlServer *server;
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    /* A socket that nobody listens on any more is replaced. */
+    g_strlcpy(address.sun_path, path, sizeof(address.sun_path));
+    g_assert_cmpint(bind(fd, (struct sockaddr *)&address, sizeof(address)), ==, 0);
+    close(fd);
+    server = ctl_server_create(path, commands, opaque, &error);
+    g_assert_no_error(error);
+    ctl_server_free(server);
+
+    /* Anything else is not ours to remove. */
+    g_assert_true(g_file_set_contents(path, "precious", -1, NULL));
+    g_assert_null(ctl_server_create(path, commands, opaque, &error));
+    g_assert_nonnull(strstr(error->message, path));
+    g_assert_cmpint(g_unlink(path), ==, 0);
+    g_assert_cmpint(g_rmdir(directory), ==, 0);
+}
+
+static void test_bad_path(void)
+{
+    g_autoptr(GError) error = NULL;
+    g_autofree char *name = g_strnfill(200, 'x');
+    g_autofree char *path = g_strconcat("/tmp/", name, NULL);
+
+    g_assert_null(ctl_server_create(path, commands, opaque, &error));
+    g_assert_nonnull(error);
+}
+
+#define ADD(name, function) \
+    g_test_add("/ctl-server/" name, struct Fixture, NULL, set_up, function, tear_down)
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    ADD("commands", test_commands);
+    ADD("errors", test_errors);
+    ADD("negotiation", test_negotiation);
+    ADD("split-line", test_split_line);
+    ADD("long-line", test_long_line);
+    ADD("deep-nesting", test_deep_nesting);
+    ADD("clients-come-and-go", test_clients_come_and_go);
+    ADD("only-for-root", test_only_for_root);
+    ADD("second-daemon", test_second_daemon);
+    g_test_add_func("/ctl-server/leftovers", test_leftovers);
+    g_test_add_func("/ctl-server/bad-path", test_bad_path);
+    return g_test_run();
+}

@@ -30,7 +30,7 @@ B := $(BUILD)
 
 INSTALL_PACKAGES := scripts/install-packages
 
-ifneq ($(filter-out help clean distclean format check-format,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out help clean distclean format check-format schema,$(or $(MAKECMDGOALS),all)),)
 include config.mak
 endif
 
@@ -115,6 +115,12 @@ $(GENERATED): xenstore-schema/generate $(wildcard xenstore-schema/*.schema)
 	$(call say,GEN,$@)
 	@mkdir -p $(@D)
 	$(Q)xenstore-schema/generate header >$@
+
+.PHONY: schema
+## schema: the table of all xenstore keys, xenstore-schema/README.md
+schema:
+	$(Q)xenstore-schema/generate readme >xenstore-schema/README.md.new
+	$(Q)mv xenstore-schema/README.md.new xenstore-schema/README.md
 endif
 
 # Other flags than last time: everything is built again.

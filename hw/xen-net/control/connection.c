@@ -65,6 +65,7 @@ static void connection_broken(void *opaque, const char *reason)
         .reason = reason,
     };
     g_idle_add_full(G_PRIORITY_DEFAULT, connection_broken_on_main, message, g_free);
+    /* cppcheck-suppress memleak */
 }
 
 static void *connection_map(struct XnConnection *connection, const char *ring, uint32_t ref,

@@ -30,7 +30,8 @@ static bool frontend_read_features(struct XnStore *store, const char *directory,
         !key_frontend_feature_gso_tcpv6_read(store, directory, &wanted.gso_tcpv6, error) ||
         !key_frontend_feature_no_csum_offload_read(store, directory, &no_csum_ipv4, error) ||
         !key_frontend_feature_ipv6_csum_offload_read(store, directory, &wanted.csum_ipv6, error) ||
-        !key_frontend_feature_rx_notify_read(store, directory, &wanted.guest_rx_notify, error)) {
+        !key_frontend_feature_guest_rx_notify_read(store, directory, &wanted.guest_rx_notify,
+                                                   error)) {
         return false;
     }
     wanted.csum_ipv4 = !no_csum_ipv4;
@@ -46,8 +47,8 @@ static bool frontend_read_channels(struct XnStore *store, const char *directory,
     uint32_t guest_tx = 0;
     uint32_t guest_rx = 0;
 
-    if (!key_queue_event_channel_tx_read(store, directory, &guest_tx, error) ||
-        !key_queue_event_channel_rx_read(store, directory, &guest_rx, error)) {
+    if (!key_queue_event_channel_guest_tx_read(store, directory, &guest_tx, error) ||
+        !key_queue_event_channel_guest_rx_read(store, directory, &guest_rx, error)) {
         return false;
     }
     if (guest_tx == 0 || guest_rx == 0) {
@@ -56,8 +57,8 @@ static bool frontend_read_channels(struct XnStore *store, const char *directory,
         }
         if (common == 0) {
             return frontend_fail(error, "%s is missing",
-                                 guest_tx   ? key_queue_event_channel_rx.name
-                                 : guest_rx ? key_queue_event_channel_tx.name
+                                 guest_tx   ? key_queue_event_channel_guest_rx.name
+                                 : guest_rx ? key_queue_event_channel_guest_tx.name
                                             : key_queue_event_channel.name);
         }
         guest_tx = common;
@@ -71,13 +72,13 @@ static bool frontend_read_channels(struct XnStore *store, const char *directory,
 static bool frontend_read_queue(struct XnStore *store, const char *directory,
                                 struct XnFrontendQueue *queue, GError **error)
 {
-    if (!key_queue_tx_ring_ref_read(store, directory, &queue->guest_tx_ref, error) ||
-        !key_queue_rx_ring_ref_read(store, directory, &queue->guest_rx_ref, error)) {
+    if (!key_queue_guest_tx_ring_ref_read(store, directory, &queue->guest_tx_ref, error) ||
+        !key_queue_guest_rx_ring_ref_read(store, directory, &queue->guest_rx_ref, error)) {
         return false;
     }
     if (queue->guest_tx_ref == queue->guest_rx_ref) {
         return frontend_fail(error, "%s and %s are both %u, they need a page each",
-                             key_queue_tx_ring_ref.name, key_queue_rx_ring_ref.name,
+                             key_queue_guest_tx_ring_ref.name, key_queue_guest_rx_ring_ref.name,
                              queue->guest_tx_ref);
     }
     return frontend_read_channels(store, directory, queue, error);
@@ -87,16 +88,16 @@ bool frontend_read(struct XnStore *store, const char *directory, unsigned queue_
                    struct XnFrontend *ret_frontend, GError **error)
 {
     struct XnFrontend frontend = {0};
-    bool rx_copy = false;
+    bool guest_rx_copy = false;
 
-    if (!key_frontend_request_rx_copy_read(store, directory, &rx_copy, error)) {
+    if (!key_frontend_request_guest_rx_copy_read(store, directory, &guest_rx_copy, error)) {
         return false;
     }
-    if (!rx_copy) {
+    if (!guest_rx_copy) {
         return frontend_fail(error,
                              "%s is not 1: the frontend wants page flipping, which is not "
                              "supported",
-                             key_frontend_request_rx_copy.name);
+                             key_frontend_request_guest_rx_copy.name);
     }
     if (!key_frontend_multi_queue_num_queues_read(store, directory, &frontend.queue_count, error)) {
         return false;

@@ -321,8 +321,8 @@ static bool vif_publish_features_body(struct XnStore *store, void *opaque, GErro
     if (!publish->done) {
         return true;
     }
-    return key_backend_feature_rx_copy_write(store, directory, true, error) &&
-           key_backend_feature_rx_flip_write(store, directory, false, error) &&
+    return key_backend_feature_guest_rx_copy_write(store, directory, true, error) &&
+           key_backend_feature_guest_rx_flip_write(store, directory, false, error) &&
            key_backend_feature_sg_write(store, directory, true, error) &&
            key_backend_feature_gso_tcpv4_write(store, directory, true, error) &&
            key_backend_feature_gso_tcpv6_write(store, directory, true, error) &&

@@ -187,6 +187,7 @@ static void test_negotiation(struct Fixture *fixture, gconstpointer data G_GNUC_
 {
     g_autofree char *greeting = client_receive(fixture);
 
+    g_assert_nonnull(greeting);
     client_send(fixture, "{\"execute\":\"echo\"}\n{\"execute\":\"qmp_capabilities\"}\n"
                          "{\"execute\":\"qmp_capabilities\"}\n{\"execute\":\"echo\"}\n");
     expect(fixture, "{\"error\":{\"class\":\"CommandNotFound\",\"desc\":\"qmp_capabilities must "

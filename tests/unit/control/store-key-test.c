@@ -31,11 +31,11 @@ static void test_numbers(void)
 
     for (size_t i = 0; i < G_N_ELEMENTS(bad); i++) {
         g_test_message("'%s'", bad[i]);
-        g_assert_false(parses(&key_queue_tx_ring_ref, bad[i], &value));
+        g_assert_false(parses(&key_queue_guest_tx_ring_ref, bad[i], &value));
     }
-    g_assert_true(parses(&key_queue_tx_ring_ref, "0", &value));
+    g_assert_true(parses(&key_queue_guest_tx_ring_ref, "0", &value));
     g_assert_cmpuint(value.number, ==, 0);
-    g_assert_true(parses(&key_queue_tx_ring_ref, "4294967295", &value));
+    g_assert_true(parses(&key_queue_guest_tx_ring_ref, "4294967295", &value));
     g_assert_cmpuint(value.number, ==, UINT32_MAX);
 }
 

@@ -131,6 +131,15 @@ static gboolean daemon_signal(gpointer opaque)
     return G_SOURCE_CONTINUE;
 }
 
+static gboolean daemon_signal_leave(gpointer opaque)
+{
+    struct XnDaemon *daemon = opaque;
+
+    notify_systemd("STOPPING=1");
+    backend_leave(daemon->backend);
+    return G_SOURCE_CONTINUE;
+}
+
 static bool daemon_start(struct XnDaemon *daemon, const struct XnOptions *options, GError **error)
 {
     struct XnBackendConfig config = {
@@ -160,10 +169,12 @@ static int daemon_run(const struct XnOptions *options)
     g_autoptr(GError) error = NULL;
     guint terminate;
     guint interrupt;
+    guint leave;
 
     daemon.loop = g_main_loop_new(NULL, FALSE);
     terminate = g_unix_signal_add(SIGTERM, daemon_signal, &daemon);
     interrupt = g_unix_signal_add(SIGINT, daemon_signal, &daemon);
+    leave = g_unix_signal_add(SIGUSR2, daemon_signal_leave, &daemon);
     if (daemon_start(&daemon, options, &error)) {
         log_info(NULL, "version " XN_VERSION ", %u workers, %s buffers, control socket %s",
                  options->workers,
@@ -176,6 +187,7 @@ static int daemon_run(const struct XnOptions *options)
     }
     g_source_remove(terminate);
     g_source_remove(interrupt);
+    g_source_remove(leave);
     ctl_server_free(daemon.ctl_server);
     backend_free(daemon.backend);
     g_main_loop_unref(daemon.loop);

@@ -78,7 +78,8 @@ bool options_parse(int argc, char **argv, struct XnOptions *ret_options, GError 
     g_option_context_set_summary(
         context,
         "Serves the network interfaces of Xen guests (vif) from this domain, in the place\n"
-        "of the kernel's xen-netback. Runs in the foreground until SIGTERM.");
+        "of the kernel's xen-netback. Runs in the foreground until SIGTERM, which closes the\n"
+        "interfaces, or SIGUSR2, which leaves them to the daemon that starts next.");
     g_option_context_add_main_entries(context, entries, NULL);
     if (!g_option_context_parse_strv(context, &arguments, error)) {
         g_prefix_error(error, "wrong command line: ");

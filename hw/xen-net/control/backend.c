@@ -270,7 +270,7 @@ static void backend_remove_left(struct XnBackend *backend)
         struct XnPort *port;
 
         if (store_node_parse_vif_name(*name, &id) && !g_hash_table_contains(backend->vifs, &id)) {
-            port = port_open(*name, backend->config.queue_max, NULL);
+            port = port_open(*name, 1, false, NULL);
             if (port) {
                 log_info(*name, "removing the interface: its vif is gone");
                 port_close(port);
@@ -348,6 +348,13 @@ void backend_stop(struct XnBackend *backend)
         backend_look(backend, vif_status(vif).id);
     }
     backend_looked(backend);
+}
+
+void backend_leave(struct XnBackend *backend)
+{
+    log_info(NULL, "leaving %u vifs to the daemon that comes next",
+             g_hash_table_size(backend->vifs));
+    backend_end(backend, true);
 }
 
 void backend_free(struct XnBackend *backend)

@@ -39,6 +39,12 @@ bool backend_start(struct XnBackend *backend, GError **error);
  */
 void backend_stop(struct XnBackend *backend);
 
+/*
+ * Ends at once, for a daemon that starts soon: vifs stay Connected, their interfaces stay in their
+ * bridges, and the next daemon serves them on.
+ */
+void backend_leave(struct XnBackend *backend);
+
 /* Frees everything; NULL is fine. Interfaces of vifs whose directory still exists are kept. */
 void backend_free(struct XnBackend *backend);
 

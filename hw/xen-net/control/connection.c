@@ -98,8 +98,10 @@ static bool connection_bind(struct XnConnectionQueue *queue, uint32_t domid,
     return queue->guest_rx_channel != 0;
 }
 
+/* A predecessor's journal when there is one to adopt, else an empty one. */
 static struct XnJournalFile *connection_open_journal(const struct XnConnection *connection,
-                                                     unsigned index, GError **error)
+                                                     unsigned index, bool *ret_adopted,
+                                                     GError **error)
 {
     const struct XnConnectionConfig *config = &connection->config;
     const struct XnFrontendQueue *wanted = &connection->frontend.queues[index];
@@ -114,6 +116,18 @@ static struct XnJournalFile *connection_open_journal(const struct XnConnection *
     identity.guest_rx_ref = wanted->guest_rx_ref;
     identity.guest_tx_evtchn = wanted->guest_tx_channel;
     identity.guest_rx_evtchn = wanted->guest_rx_channel;
+    if (config->adopt) {
+        g_autoptr(GError) reason = NULL;
+        struct XnJournalFile *file =
+            journal_file_open(config->journal_directory, &identity, &reason);
+
+        if (file) {
+            *ret_adopted = true;
+            return file;
+        }
+        log_warning(config->name, "adopted without its journal, at the indices of its rings: %s",
+                    reason->message);
+    }
     return journal_file_create(config->journal_directory, &identity, error);
 }
 
@@ -123,6 +137,7 @@ static bool connection_open_queue(struct XnConnection *connection, unsigned inde
     const struct XnFrontendQueue *wanted = &connection->frontend.queues[index];
     struct XnConnectionQueue *queue = &connection->queues[index];
     struct XnQueueConfig queue_config;
+    bool journal_adopted = false;
 
     queue->guest_tx_page = connection_map(connection, "guest_tx", wanted->guest_tx_ref, error);
     if (!queue->guest_tx_page) {
@@ -135,7 +150,7 @@ static bool connection_open_queue(struct XnConnection *connection, unsigned inde
     if (!connection_bind(queue, config->id.domid, wanted, error)) {
         return false;
     }
-    queue->journal = connection_open_journal(connection, index, error);
+    queue->journal = connection_open_journal(connection, index, &journal_adopted, error);
     if (!queue->journal) {
         return false;
     }
@@ -150,6 +165,8 @@ static bool connection_open_queue(struct XnConnection *connection, unsigned inde
         .features = connection->frontend.features,
         .counters = &config->counters[index],
         .journal = journal_file_journal(queue->journal),
+        .journal_adopted = journal_adopted,
+        .adopted = config->adopt,
         .broken = connection_broken,
         .opaque = connection,
     };
@@ -172,7 +189,8 @@ struct XnConnection *connection_open(const struct XnConnectionConfig *config, GE
             goto fail;
         }
     }
-    if (!port_set_offloads(config->port, features_port_offloads(&connection->frontend.features),
+    if (!port_set_queues(config->port, connection->frontend.queue_count, error) ||
+        !port_set_offloads(config->port, features_port_offloads(&connection->frontend.features),
                            error)) {
         goto fail;
     }
@@ -192,7 +210,7 @@ fail:
     return NULL;
 }
 
-static void connection_close_queue(struct XnConnection *connection, unsigned index)
+static void connection_close_queue(struct XnConnection *connection, unsigned index, bool leave)
 {
     struct XnConnectionQueue *queue = &connection->queues[index];
 
@@ -201,10 +219,18 @@ static void connection_close_queue(struct XnConnection *connection, unsigned ind
         workers_release(connection->config.workers, queue->worker);
     }
     queue_destroy(queue->queue);
-    journal_file_close(queue->journal, true);
+    journal_file_close(queue->journal, !leave);
     evtchn_close(queue->evtchn);
     gnttab_unmap(connection->config.gnttab, queue->guest_rx_page);
     gnttab_unmap(connection->config.gnttab, queue->guest_tx_page);
+}
+
+static void connection_end(struct XnConnection *connection, bool leave)
+{
+    for (unsigned i = connection->frontend.queue_count; i-- > 0;) {
+        connection_close_queue(connection, i, leave);
+    }
+    g_free(connection);
 }
 
 void connection_close(struct XnConnection *connection)
@@ -215,12 +241,16 @@ void connection_close(struct XnConnection *connection)
         return;
     }
     if (!port_set_carrier(connection->config.port, false, &error)) {
-        log_warning(NULL, "%s", error->message);
+        log_warning(connection->config.name, "%s", error->message);
     }
-    for (unsigned i = connection->frontend.queue_count; i-- > 0;) {
-        connection_close_queue(connection, i);
+    connection_end(connection, false);
+}
+
+void connection_leave(struct XnConnection *connection)
+{
+    if (connection) {
+        connection_end(connection, true);
     }
-    g_free(connection);
 }
 
 uint64_t connection_serial(const struct XnConnection *connection)

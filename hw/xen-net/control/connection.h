@@ -25,6 +25,8 @@ typedef void (*XnConnectionBroken)(void *opaque, struct XnVifId id, uint64_t ser
 /* All pointers are borrowed and must outlive the connection; `opaque` the main loop. */
 struct XnConnectionConfig {
     struct XnVifId id;
+    /* The vif's, for the log. */
+    const char *name;
     /* No two connections of this process have the same. */
     uint64_t serial;
     struct XnGnttab *gnttab;
@@ -36,6 +38,8 @@ struct XnConnectionConfig {
     /* Where the queues' journals are, and what tells this guest from others of the same domid. */
     const char *journal_directory;
     struct XnMac mac;
+    /* Serve on what a predecessor has served. */
+    bool adopt;
     XnConnectionBroken broken;
     void *opaque;
 };
@@ -47,6 +51,9 @@ struct XnConnection *connection_open(const struct XnConnectionConfig *config, GE
 
 /* Stops, unbinds and unmaps, in reverse order; NULL is fine. */
 void connection_close(struct XnConnection *connection);
+
+/* The same, but for a successor to adopt it: guest and network are told nothing. */
+void connection_leave(struct XnConnection *connection);
 
 uint64_t connection_serial(const struct XnConnection *connection);
 const struct XnFrontend *connection_frontend(const struct XnConnection *connection);

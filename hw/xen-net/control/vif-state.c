@@ -23,6 +23,9 @@
  * time to close; then we close alone. A vif that is shut until a restart opens again once it is
  * closed and its frontend has been seen to let go: gone, Closed, or Initialising.
  *
+ * A vif that is found Connected, with a frontend that is Connected too, lost its daemon and nothing
+ * else. It is adopted: its rings are served on, no state is written, and its guest does not notice.
+ *
  * The first step of a new vif is always the one to InitWait, whatever its frontend does: the
  * toolstack waits for it to run the hotplug script, and some frontends spin until they see it.
  */
@@ -157,6 +160,9 @@ struct XnVifStep vif_state_step(const struct XnVifFacts *facts)
     target = vif_state_target(facts, step.shut);
     step.action = vif_state_table[facts->own][target].action;
     step.next = vif_state_table[facts->own][target].next;
+    if (facts->unserved && facts->own == XenbusStateConnected && target == facts->own) {
+        step.action = XN_VIF_ADOPT;
+    }
     return step;
 }
 
@@ -175,7 +181,8 @@ enum xenbus_state vif_state_found(enum xenbus_state node)
 
 enum XnVifShut vif_state_found_shut(enum xenbus_state node)
 {
-    return node == XenbusStateInitialising || node == XenbusStateInitWait
+    return node == XenbusStateInitialising || node == XenbusStateInitWait ||
+                   node == XenbusStateConnected
                ? XN_VIF_OPEN
                : XN_VIF_SHUT_UNTIL_RESTART;
 }

@@ -39,6 +39,8 @@ struct XnVifFacts {
     bool hotplug_connected;
     /* The frontend's rings are not those that we are connected to. */
     bool rings_changed;
+    /* We are Connected by a predecessor's word, and nobody serves the rings. */
+    bool unserved;
 };
 
 /* What to do before the step's state is published. */
@@ -48,6 +50,8 @@ enum XnVifAction {
     XN_VIF_PREPARE,
     /* Map the rings and serve them. */
     XN_VIF_CONNECT,
+    /* The same, with rings that a predecessor has served until now. */
+    XN_VIF_ADOPT,
     /* Undo that. */
     XN_VIF_DISCONNECT,
     /* The directory is gone, or is a new vif's: forget this one and publish nothing. */

@@ -70,7 +70,7 @@ struct XnVif *vif_create(struct XnVifHost *host, struct XnVifId id, enum xenbus_
 
         log_info(vif->name, "found in state %s", vif_state_name(node));
         key_backend_error_read(host->store, vif->directory, &vif->error, NULL);
-        vif->port = port_open(vif->name, host->queue_max, &error);
+        vif->port = port_open(vif->name, host->queue_max, node == XenbusStateConnected, &error);
         if (!vif->port) {
             log_warning(vif->name, "%s", error->message);
         }
@@ -103,7 +103,11 @@ void vif_free(struct XnVif *vif, bool keep_interface)
         return;
     }
     vif_stop_timer(vif);
-    connection_close(vif->connection);
+    if (keep_interface) {
+        connection_leave(vif->connection);
+    } else {
+        connection_close(vif->connection);
+    }
     vif_unwatch(vif);
     if (!keep_interface) {
         store_error_clear(vif->host->store, vif->host->own_domid, vif->id);
@@ -272,6 +276,7 @@ static bool vif_read_facts(struct XnVif *vif, GError **error)
         return false;
     }
     facts->rings_changed = vif_rings_changed(vif);
+    facts->unserved = vif->connection == NULL;
     return true;
 }
 
@@ -354,7 +359,7 @@ static bool vif_prepare(struct XnVif *vif, GError **error)
     bool done = false;
 
     if (!vif->port) {
-        vif->port = port_open(vif->name, vif->host->queue_max, &local_error);
+        vif->port = port_open(vif->name, vif->host->queue_max, false, &local_error);
         if (!vif->port) {
             vif_fail(vif, XN_VIF_SHUT_FOR_GOOD, local_error->message);
             return true;
@@ -363,32 +368,34 @@ static bool vif_prepare(struct XnVif *vif, GError **error)
     return vif_publish(vif, vif_publish_features_body, vif->facts.own, &done, error);
 }
 
-static char *vif_describe_connection(const struct XnVif *vif)
+static char *vif_describe_connection(const struct XnVif *vif, bool adopt)
 {
     const struct XnFrontend *frontend = connection_frontend(vif->connection);
     const struct XnFeatures *features = &frontend->features;
     bool split = frontend->queues[0].guest_tx_channel != frontend->queues[0].guest_rx_channel;
 
-    return g_strdup_printf("connected: %u queue%s, %s event channel%s, guest_rx%s%s%s%s%s",
-                           frontend->queue_count, frontend->queue_count == 1 ? "" : "s",
-                           split ? "split" : "one", split ? "s" : "",
-                           features->sg ? " sg" : " single-slot",
+    return g_strdup_printf("%s: %u queue%s, %s event channel%s, guest_rx%s%s%s%s%s",
+                           adopt ? "adopted" : "connected", frontend->queue_count,
+                           frontend->queue_count == 1 ? "" : "s", split ? "split" : "one",
+                           split ? "s" : "", features->sg ? " sg" : " single-slot",
                            features->csum_ipv4 ? " csum4" : "", features->csum_ipv6 ? " csum6" : "",
                            features->gso_tcpv4 ? " gso4" : "", features->gso_tcpv6 ? " gso6" : "");
 }
 
 /* What the frontend wrote is checked first, then everything is set up, or nothing. */
-static bool vif_connect(struct XnVif *vif, GError **error)
+static bool vif_connect(struct XnVif *vif, bool adopt, GError **error)
 {
     struct XnVifHost *host = vif->host;
     struct XnConnectionConfig config = {
         .id = vif->id,
+        .name = vif->name,
         .serial = ++host->serial,
         .gnttab = host->gnttab,
         .workers = host->workers,
         .port = vif->port,
         .counters = vif->counters,
         .journal_directory = host->journal_directory,
+        .adopt = adopt,
         .broken = host->broken,
         .opaque = host->opaque,
     };
@@ -403,7 +410,7 @@ static bool vif_connect(struct XnVif *vif, GError **error)
     config.frontend = &frontend;
     vif->connection = connection_open(&config, &local_error);
     if (vif->connection) {
-        g_autofree char *text = vif_describe_connection(vif);
+        g_autofree char *text = vif_describe_connection(vif, adopt);
 
         vif_log(vif, XN_LOG_INFO, text);
         return true;
@@ -414,7 +421,7 @@ fail:
         g_propagate_error(error, g_steal_pointer(&local_error));
         return false;
     }
-    g_prefix_error(&local_error, "cannot connect: ");
+    g_prefix_error(&local_error, adopt ? "cannot adopt: " : "cannot connect: ");
     vif_fail(vif, XN_VIF_SHUT_UNTIL_RESTART, local_error->message);
     return true;
 }
@@ -439,7 +446,8 @@ static bool vif_act(struct XnVif *vif, enum XnVifAction action, bool *ret_acted,
         }
         break;
     case XN_VIF_CONNECT:
-        if (!vif_connect(vif, error)) {
+    case XN_VIF_ADOPT:
+        if (!vif_connect(vif, action == XN_VIF_ADOPT, error)) {
             return false;
         }
         break;

@@ -29,7 +29,7 @@ static bool queue_attach(struct XnQueue *queue)
         !ring_guest_rx_unconsumed(guest_rx, &guest_rx_posted)) {
         return false;
     }
-    if (config->adopt) {
+    if (config->journal_adopted) {
         guest_tx->req_cons = queue_adopted_index(config->journal->guest_tx_consumed,
                                                  guest_tx->req_cons, guest_tx_posted);
         guest_rx->req_cons = queue_adopted_index(config->journal->guest_rx_consumed,

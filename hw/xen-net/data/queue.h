@@ -39,11 +39,16 @@ struct XnQueueConfig {
     /* Written by the worker only; all zero for a new connection. */
     struct XnJournal *journal;
     /*
-     * Go on where a predecessor with this journal stopped. The journal is believed as far as it
-     * fits the rings; else the queue starts at the published responses, which is right unless the
-     * predecessor died between writing and publishing some.
+     * The rings were served by a predecessor until now, and the guest may wait for an event that
+     * it did not send.
      */
-    bool adopt;
+    bool adopted;
+    /*
+     * The journal is the predecessor's. It is believed as far as it fits the rings; else the queue
+     * starts at the published responses, which is right unless the predecessor died between
+     * writing and publishing some.
+     */
+    bool journal_adopted;
     /*
      * Called on the worker's thread, at most once: the guest broke a ring. `reason` is a constant
      * string. Must not block; hands the news to the main thread.

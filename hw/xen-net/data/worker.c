@@ -257,6 +257,10 @@ static void worker_take_queue(struct XnWorker *worker, struct XnQueue *queue)
     worker_watch(worker, &queue->port_source, EPOLLIN);
     queue->guest_tx_ready = true;
     queue->guest_rx_ready = true;
+    if (queue->config.adopted) {
+        evtchn_notify(queue->config.evtchn, queue->config.guest_tx_channel);
+        evtchn_notify(queue->config.evtchn, queue->config.guest_rx_channel);
+    }
 }
 
 static void worker_release_queue(struct XnWorker *worker, struct XnQueue *queue)

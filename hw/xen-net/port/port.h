@@ -23,11 +23,12 @@ struct XnPortQueue {
 };
 
 /*
- * Creates the interface `name`, down, with the MAC fe:ff:ff:ff:ff:ff, no carrier and one queue
- * per unit of `queue_count` (1 ... 256), or takes over the one that exists when nobody holds it.
- * NULL with an error that says what to do.
+ * Creates the interface `name`, down, with the MAC fe:ff:ff:ff:ff:ff, or takes over the one that
+ * exists when nobody holds it. It has `queue_count` (1 ... 256) queues, of which the first takes
+ * part. With `carrier` the host's network does not notice that the interface was left. NULL with
+ * an error that says what to do.
  */
-struct XnPort *port_open(const char *name, unsigned queue_count, GError **error);
+struct XnPort *port_open(const char *name, unsigned queue_count, bool carrier, GError **error);
 
 /* Removes the interface; NULL is fine. The workers must have let go of its queues. */
 void port_close(struct XnPort *port);
@@ -43,6 +44,9 @@ char **port_list_left(void);
 
 /* Queue `index` < queue_count; lives as long as the port. */
 struct XnPortQueue *port_queue(struct XnPort *port, unsigned index);
+
+/* The first `count` (1 ... queue_count) queues take part: frames are spread over them by flow. */
+bool port_set_queues(struct XnPort *port, unsigned count, GError **error);
 
 /* Frames may be received with these offloads (TUN_F_* of linux/if_tun.h) from now on. Main thread.
  */

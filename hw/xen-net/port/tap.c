@@ -30,6 +30,8 @@
 
 struct XnPort {
     unsigned queue_count;
+    /* Queues that take part: the first so many. */
+    unsigned attached;
     struct XnPortQueue queues[];
 };
 
@@ -56,9 +58,11 @@ static const char *tap_attach_advice(int error)
     }
 }
 
-/* Opens one more descriptor of the interface `name`, making the interface when it is the first. */
-static bool tap_attach(struct XnPortQueue *queue, const char *name, bool multi_queue,
-                       GError **error)
+/*
+ * Opens one more descriptor of the interface `name`, making the interface when it is the first. A
+ * tap of many queues stays one when it is opened again with another number, even with one.
+ */
+static bool tap_attach(struct XnPortQueue *queue, const char *name, GError **error)
 {
     int header_size = sizeof(struct virtio_net_hdr);
     struct ifreq request = {0};
@@ -70,10 +74,7 @@ static bool tap_attach(struct XnPortQueue *queue, const char *name, bool multi_q
                                                            : "may this user open it?");
     }
     g_strlcpy(request.ifr_name, name, sizeof(request.ifr_name));
-    request.ifr_flags = (short)(IFF_TAP | IFF_NO_PI | IFF_VNET_HDR);
-    if (multi_queue) {
-        request.ifr_flags = (short)(request.ifr_flags | IFF_MULTI_QUEUE);
-    }
+    request.ifr_flags = (short)(IFF_TAP | IFF_NO_PI | IFF_VNET_HDR | IFF_MULTI_QUEUE);
     if (ioctl(queue->fd, TUNSETIFF, &request) < 0) {
         return tap_fail(error, "cannot make the tap", name, tap_attach_advice(errno));
     }
@@ -106,7 +107,7 @@ static bool tap_set_persistent(const struct XnPort *port, bool persistent, GErro
     return true;
 }
 
-struct XnPort *port_open(const char *name, unsigned queue_count, GError **error)
+struct XnPort *port_open(const char *name, unsigned queue_count, bool carrier, GError **error)
 {
     struct XnPort *port;
 
@@ -121,13 +122,14 @@ struct XnPort *port_open(const char *name, unsigned queue_count, GError **error)
     }
     port->queue_count = queue_count;
     for (unsigned i = 0; i < queue_count; i++) {
-        if (!tap_attach(&port->queues[i], name, queue_count > 1, error)) {
+        if (!tap_attach(&port->queues[i], name, error)) {
             port_close(port);
             return NULL;
         }
+        port->attached++;
     }
     if (!tap_set_persistent(port, true, error) || !tap_set_address(port, name, error) ||
-        !port_set_carrier(port, false, error) || !port_set_offloads(port, 0, error)) {
+        !port_set_queues(port, 1, error) || !port_set_carrier(port, carrier, error)) {
         port_close(port);
         return NULL;
     }
@@ -183,6 +185,22 @@ struct XnPortQueue *port_queue(struct XnPort *port, unsigned index)
 {
     g_assert(index < port->queue_count);
     return &port->queues[index];
+}
+
+bool port_set_queues(struct XnPort *port, unsigned count, GError **error)
+{
+    g_assert(count >= 1 && count <= port->queue_count);
+    while (port->attached != count) {
+        bool attach = port->attached < count;
+        unsigned index = attach ? port->attached : port->attached - 1;
+        struct ifreq request = {.ifr_flags = attach ? IFF_ATTACH_QUEUE : IFF_DETACH_QUEUE};
+
+        if (ioctl(port->queues[index].fd, TUNSETQUEUE, &request) < 0) {
+            return tap_fail(error, "cannot set the number of queues of", "the tap", NULL);
+        }
+        port->attached = attach ? port->attached + 1 : port->attached - 1;
+    }
+    return true;
 }
 
 bool port_set_offloads(struct XnPort *port, unsigned offloads, GError **error)

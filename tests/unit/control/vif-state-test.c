@@ -42,7 +42,7 @@ static unsigned for_every_combination(void (*check)(const struct XnVifFacts *fac
         for (int shut = XN_VIF_OPEN; shut <= XN_VIF_SHUT_FOR_GOOD; shut++) {
             for (int node = 0; node <= 9; node++) {
                 for (int frontend = 0; frontend <= 9; frontend++) {
-                    for (unsigned flags = 0; flags < 16; flags++) {
+                    for (unsigned flags = 0; flags < 32; flags++) {
                         struct XnVifFacts facts = {
                             .own = own_states[own],
                             .shut = (enum XnVifShut)shut,
@@ -52,6 +52,7 @@ static unsigned for_every_combination(void (*check)(const struct XnVifFacts *fac
                             .online = flags & 2,
                             .hotplug_connected = flags & 4,
                             .rings_changed = flags & 8,
+                            .unserved = flags & 16,
                         };
 
                         at_hand = facts;
@@ -81,6 +82,9 @@ static void check_step(const struct XnVifFacts *facts)
     /* The actions belong to the steps that need them, and to no other. */
     g_assert_cmpint(step.action == XN_VIF_CONNECT, ==,
                     step.next == XenbusStateConnected && facts->own != XenbusStateConnected);
+    g_assert_cmpint(step.action == XN_VIF_ADOPT, ==,
+                    step.next == XenbusStateConnected && facts->own == XenbusStateConnected &&
+                        facts->unserved);
     g_assert_cmpint(step.action == XN_VIF_DISCONNECT, ==,
                     facts->own == XenbusStateConnected && step.next != XenbusStateConnected);
     g_assert_cmpint(step.action == XN_VIF_PREPARE, ==,
@@ -108,7 +112,12 @@ static void check_step(const struct XnVifFacts *facts)
 
 static void test_every_step(void)
 {
-    g_assert_cmpuint(for_every_combination(check_step), ==, 5 * 3 * 10 * 10 * 16);
+    g_assert_cmpuint(for_every_combination(check_step), ==, 5 * 3 * 10 * 10 * 32);
+}
+
+static bool is_connecting(enum XnVifAction action)
+{
+    return action == XN_VIF_CONNECT || action == XN_VIF_ADOPT;
 }
 
 /* Steps until the vif rests, with a world that does not change. */
@@ -121,12 +130,13 @@ static unsigned run(struct XnVifFacts *facts, bool connect_fails)
             return steps;
         }
         facts->shut = step.shut;
-        if (step.action == XN_VIF_CONNECT) {
+        if (is_connecting(step.action)) {
             if (connect_fails) {
                 facts->shut = XN_VIF_SHUT_UNTIL_RESTART;
                 continue;
             }
             facts->rings_changed = false;
+            facts->unserved = false;
         }
         if (step.next == facts->own && step.next == facts->node) {
             return steps;
@@ -214,6 +224,7 @@ struct World {
     char trace[64];
     bool connect_fails;
     bool destroyed;
+    bool adopted;
 };
 
 static struct World new_world(void)
@@ -237,12 +248,14 @@ static void look(struct World *world)
             return;
         }
         world->facts.shut = step.shut;
-        if (step.action == XN_VIF_CONNECT && world->connect_fails) {
+        if (is_connecting(step.action) && world->connect_fails) {
             world->facts.shut = XN_VIF_SHUT_UNTIL_RESTART;
             continue;
         }
-        if (step.action == XN_VIF_CONNECT) {
+        if (is_connecting(step.action)) {
+            world->adopted = world->adopted || step.action == XN_VIF_ADOPT;
             world->facts.rings_changed = false;
+            world->facts.unserved = false;
         }
         if (step.next == world->facts.own && step.next == world->facts.node) {
             return;
@@ -487,6 +500,19 @@ static void test_nonsense(void)
     }
 }
 
+/* A vif that a predecessor left in this state; its daemon is gone. */
+static struct World found_world(int node)
+{
+    struct World world = new_world();
+
+    world.facts.own = vif_state_found((enum xenbus_state)node);
+    world.facts.shut = vif_state_found_shut((enum xenbus_state)node);
+    world.facts.node = (enum xenbus_state)node;
+    world.facts.hotplug_connected = true;
+    world.facts.unserved = true;
+    return world;
+}
+
 static void test_found(void)
 {
     static const struct {
@@ -494,22 +520,42 @@ static void test_found(void)
         int frontend;
         const char *trace;
     } cases[] = {
-        {1, 1, "2"},  {1, 4, "24"}, {2, 1, ""},   {2, 4, "4"}, {4, 4, "5"}, {4, 1, "562"},
+        {1, 1, "2"},  {1, 4, "24"}, {2, 1, ""},   {2, 4, "4"}, {4, 4, ""},  {4, 1, "562"},
         {4, 0, "56"}, {5, 6, "6"},  {5, 1, "62"}, {6, 6, ""},  {6, 1, "2"}, {6, 4, ""},
     };
 
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
-        enum xenbus_state node = (enum xenbus_state)cases[i].node;
-        struct World world = new_world();
+        struct World world = found_world(cases[i].node);
 
-        world.facts.own = vif_state_found(node);
-        world.facts.shut = vif_state_found_shut(node);
-        world.facts.node = node;
-        world.facts.hotplug_connected = true;
         frontend_becomes(&world, cases[i].frontend);
         g_test_message("node %d frontend %d", cases[i].node, cases[i].frontend);
         g_assert_cmpstr(world.trace, ==, cases[i].trace);
+        g_assert_cmpint(world.adopted, ==, cases[i].node == 4 && cases[i].frontend == 4);
     }
+}
+
+static void test_adoption_fails(void)
+{
+    struct World world = found_world(4);
+
+    world.connect_fails = true;
+    frontend_becomes(&world, 4);
+    g_assert_cmpstr(world.trace, ==, "5");
+    world.connect_fails = false;
+    frontend_becomes(&world, 6);
+    frontend_becomes(&world, 1);
+    frontend_becomes(&world, 4);
+    g_assert_cmpstr(world.trace, ==, "5624");
+}
+
+static void test_removed_while_no_daemon_ran(void)
+{
+    struct World world = found_world(5);
+
+    world.facts.online = false;
+    frontend_becomes(&world, 0);
+    g_assert_cmpstr(world.trace, ==, "6");
+    g_assert_false(world.adopted);
 }
 
 static void test_names(void)
@@ -541,6 +587,8 @@ int main(int argc, char **argv)
     g_test_add_func("/vif-state/connect-fails", test_connect_fails);
     g_test_add_func("/vif-state/nonsense", test_nonsense);
     g_test_add_func("/vif-state/found", test_found);
+    g_test_add_func("/vif-state/adoption-fails", test_adoption_fails);
+    g_test_add_func("/vif-state/removed-while-no-daemon-ran", test_removed_while_no_daemon_ran);
     g_test_add_func("/vif-state/names", test_names);
     return g_test_run();
 }

@@ -168,7 +168,8 @@ static void fake_guest_adopt(struct FakeGuest *guest)
 {
     struct XnQueueConfig config = guest->queue->config;
 
-    config.adopt = true;
+    config.adopted = true;
+    config.journal_adopted = true;
     queue_destroy(guest->queue);
     guest->queue = queue_create(&config, NULL);
     g_assert_nonnull(guest->queue);

@@ -6,12 +6,18 @@
 
 #include <linux/if_tun.h>
 
-#include "netif/ring.h"
+#include "netif/guest-rx-plan.h"
 
 struct XnFeatures features_normalise(struct XnFeatures wanted)
 {
-    wanted.gso_tcpv4 = wanted.gso_tcpv4 && wanted.sg && wanted.csum_ipv4;
-    wanted.gso_tcpv6 = wanted.gso_tcpv6 && wanted.sg && wanted.csum_ipv6;
+    bool super_frames;
+
+    if (wanted.guest_rx_headroom > XN_GUEST_RX_HEADROOM_MAX) {
+        wanted.guest_rx_headroom = XN_GUEST_RX_HEADROOM_MAX;
+    }
+    super_frames = wanted.sg && wanted.guest_rx_headroom == 0;
+    wanted.gso_tcpv4 = wanted.gso_tcpv4 && super_frames && wanted.csum_ipv4;
+    wanted.gso_tcpv6 = wanted.gso_tcpv6 && super_frames && wanted.csum_ipv6;
     return wanted;
 }
 
@@ -33,5 +39,5 @@ unsigned features_port_offloads(const struct XnFeatures *features)
 
 uint32_t features_guest_rx_frame_max(const struct XnFeatures *features)
 {
-    return features->sg ? XEN_NETIF_MAX_TX_SIZE : XN_PAGE_SIZE;
+    return features->sg ? XEN_NETIF_MAX_TX_SIZE : XN_PAGE_SIZE - features->guest_rx_headroom;
 }

@@ -23,11 +23,14 @@ struct XnFeatures {
     bool csum_ipv6;
     /* feature-rx-notify: the frontend raises an event when it posts buffers. */
     bool guest_rx_notify;
+    /* xdp-headroom: bytes to leave free before each frame, 0 ... XN_GUEST_RX_HEADROOM_MAX. */
+    uint16_t guest_rx_headroom;
 };
 
 /*
  * The frontend's keys made consistent: GSO needs sg, IPv4 GSO needs the IPv4 checksum offload and
- * IPv6 GSO the IPv6 one (a super-frame always has a blank checksum).
+ * IPv6 GSO the IPv6 one (a super-frame always has a blank checksum). A guest that runs an XDP
+ * program gets no super-frames, since Linux's netfront drops what the program cannot see whole.
  */
 struct XnFeatures features_normalise(struct XnFeatures wanted);
 

@@ -338,14 +338,13 @@ static bool write_keys(struct XnFrontend *frontend, xs_transaction_t transaction
     unsigned int count = collect_keys(frontend, keys);
 
     for (unsigned int i = 0; i < sizeof(stale_keys) / sizeof(*stale_keys); i++) {
-        char path[128];
-
-        snprintf(path, sizeof(path), "%s/%s", frontend->path, stale_keys[i]);
-        xs_rm(frontend->xs, transaction, path);
+        store_remove(frontend->xs, transaction, frontend->path, stale_keys[i]);
     }
     for (unsigned int i = 0; i < count; i++) {
-        if (keys[i].value[0] && !store_write(frontend->xs, transaction, frontend->path,
-                                             keys[i].name, keys[i].value, failure)) {
+        if (!keys[i].value[0]) {
+            store_remove(frontend->xs, transaction, frontend->path, keys[i].name);
+        } else if (!store_write(frontend->xs, transaction, frontend->path, keys[i].name,
+                                keys[i].value, failure)) {
             return false;
         }
     }

@@ -22,7 +22,7 @@
 
 struct XnFrontendKey {
     char name[64];
-    char value[64]; /* empty: do not write this key */
+    char value[64]; /* empty: the key is removed */
 };
 
 /* What the caller wants; constant while the frontend is open. */

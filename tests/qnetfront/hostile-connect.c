@@ -4,12 +4,12 @@
 
 #include <stdio.h>
 
-/* Shares, publishes what the configuration holds, and says Connected. */
+/* Publishes what the configuration holds, and says Connected. */
 static void publish(struct XnHostileRun *run)
 {
     struct XnFrontend *frontend = run->frontend;
 
-    if (frontend_share(frontend, &run->failure) && frontend_publish(frontend, &run->failure)) {
+    if (frontend_publish(frontend, &run->failure)) {
         frontend_set_state(frontend, XenbusStateConnected, &run->failure);
     }
 }
@@ -84,7 +84,9 @@ static void act_key(struct XnHostileRun *run, int64_t argument)
 
     run->frontend->config.split_evtchn = !key->single;
     override_key(run, key->name, key->value);
-    publish(run);
+    if (frontend_share(run->frontend, &run->failure)) {
+        publish(run);
+    }
 }
 
 /* A page that was shared once and is no more. */
@@ -93,9 +95,14 @@ static void act_ring_revoked(struct XnHostileRun *run, int64_t argument)
     struct XnFrontend *frontend = run->frontend;
     char value[32];
     uint32_t ref;
-    void *page = xengntshr_share_pages(frontend->gntshr, frontend->backend_domid, 1, &ref, 1);
+    void *page;
 
     (void)argument;
+    /* First the rings, or one of them would get the reference that becomes free. */
+    if (!frontend_share(frontend, &run->failure)) {
+        return;
+    }
+    page = xengntshr_share_pages(frontend->gntshr, frontend->backend_domid, 1, &ref, 1);
     if (!page) {
         fail_errno(&run->failure, "cannot share a page");
         return;
@@ -114,6 +121,9 @@ static void act_ring_read_only(struct XnHostileRun *run, int64_t argument)
     uint32_t ref;
 
     (void)argument;
+    if (!frontend_share(frontend, &run->failure)) {
+        return;
+    }
     if (!xengntshr_share_pages(frontend->gntshr, frontend->backend_domid, 1, &ref, 0)) {
         fail_errno(&run->failure, "cannot share a page");
         return;
@@ -137,21 +147,17 @@ static void act_same_evtchn_twice(struct XnHostileRun *run, int64_t argument)
     override_key(run, "event-channel", "");
     override_key(run, "event-channel-tx", value);
     override_key(run, "event-channel-rx", value);
-    if (frontend_publish(frontend, &run->failure)) {
-        frontend_set_state(frontend, XenbusStateConnected, &run->failure);
-    }
+    publish(run);
 }
 
 static void act_connected_without_keys(struct XnHostileRun *run, int64_t argument)
 {
     static const char *const keys[] = {"tx-ring-ref",      "rx-ring-ref",      "event-channel",
                                        "event-channel-tx", "event-channel-rx", "request-rx-copy"};
-    char path[128];
 
     (void)argument;
     for (unsigned int i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
-        snprintf(path, sizeof(path), "%s/%s", run->frontend->path, keys[i]);
-        xs_rm(run->frontend->xs, XBT_NULL, path);
+        store_remove(run->frontend->xs, XBT_NULL, run->frontend->path, keys[i]);
     }
     frontend_set_state(run->frontend, XenbusStateConnected, &run->failure);
 }
@@ -233,7 +239,7 @@ const struct XnHostileAttack hostile_connect_attacks[] = {
     {"state-closed-early", "Closed before ever connecting", XN_HOSTILE_LIVE, false, act_state, 6},
     {"state-storm", "2000 state changes without waiting", XN_HOSTILE_LIVE, false, act_state_storm,
      2000},
-    {"keys-changed", "nonsense keys and Connected again, while connected", XN_HOSTILE_SERVE, true,
+    {"keys-changed", "nonsense keys and Connected again, while connected", XN_HOSTILE_LIVE, true,
      act_keys_changed, 0},
     {"state-jump", "from Connected straight to Initialising", XN_HOSTILE_LIVE, true,
      act_jump_to_initialising, 0},

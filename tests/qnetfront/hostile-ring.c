@@ -57,13 +57,13 @@ static void prepare_frame(struct XnHostileRun *run, unsigned int length)
     }
 }
 
-/* The producer index moves by @argument without requests behind it. */
+/* The producer index moves without requests behind it, to @argument from what is answered. */
 static void act_guest_tx_jump(struct XnHostileRun *run, int64_t argument)
 {
     netif_tx_sring_t *sring = run->frontend->guest_tx.sring;
 
     run->broken_ring = true;
-    sring->req_prod = run->frontend->guest_tx.ring.rsp_cons + (uint32_t)argument;
+    sring->req_prod = sring->rsp_prod + (uint32_t)argument;
     xen_wmb();
     xenevtchn_notify(run->frontend->evtchn, run->frontend->evtchn_guest_tx);
 }
@@ -73,7 +73,7 @@ static void act_guest_rx_jump(struct XnHostileRun *run, int64_t argument)
     netif_rx_sring_t *sring = run->frontend->guest_rx.sring;
 
     run->broken_ring = true;
-    sring->req_prod = run->frontend->guest_rx.ring.rsp_cons + (uint32_t)argument;
+    sring->req_prod = sring->rsp_prod + (uint32_t)argument;
     xen_wmb();
     xenevtchn_notify(run->frontend->evtchn, run->frontend->evtchn_guest_rx);
 }

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #define SETTLE_MS 1500
+#define QUIET_MS 150
 #define PROBE_MS 3000
 
 static const char *const expect_name[] = {
@@ -49,14 +50,31 @@ static const struct XnHostileAttack *find_attack(const char *name)
     return NULL;
 }
 
-/* Takes answers and state changes until the backend closes, is done, or nothing more happens. */
+static bool reacted(const struct XnHostileRun *run, bool connected)
+{
+    const struct XnFrontend *frontend = run->frontend;
+
+    if (frontend->backend_state == XenbusStateClosing ||
+        frontend->backend_state == XenbusStateClosed) {
+        return true;
+    }
+    return connected && !run->broken_ring && frontend->guest_tx.sring &&
+           frontend->guest_tx.counters.slots && !guest_tx_unanswered(&frontend->guest_tx);
+}
+
+/* Takes answers and state changes until the backend closes or has answered all, and a little longer
+ * to see that it stays so; or for SETTLE_MS if it does neither. */
 static void settle(struct XnHostileRun *run, bool connected)
 {
     struct XnFrontend *frontend = run->frontend;
     uint64_t end = clock_ms() + SETTLE_MS;
+    uint64_t done = 0;
 
     while (clock_ms() < end && !xn_stop_requested) {
-        if (frontend->backend_state == XenbusStateClosed) {
+        if (!done && reacted(run, connected)) {
+            done = clock_ms();
+        }
+        if (done && clock_ms() - done > QUIET_MS) {
             return;
         }
         if (connected && !run->broken_ring && frontend->guest_tx.sring) {
@@ -116,7 +134,9 @@ static bool judge(const struct XnHostileRun *run, const struct XnHostileAttack *
     case XN_HOSTILE_SERVE:
         return frontend_alive(frontend) && (served || run->broken_ring) && !counters->packets_bad;
     case XN_HOSTILE_LIVE:
-        return closed || served || !attack->connected;
+        /* InitWait: it has closed and waits for the next connection already. */
+        return closed || served || !attack->connected ||
+               frontend->backend_state == XenbusStateInitWait;
     }
     return false;
 }

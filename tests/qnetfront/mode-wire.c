@@ -117,6 +117,23 @@ static enum XnExit send_all(struct XnWireSender *sender, const struct XnOptions 
     return XN_EXIT_OK;
 }
 
+/* The longest frame that is not a super-frame: those pass at any MTU. */
+static unsigned int longest_plain(const struct XnOptions *options)
+{
+    unsigned int longest = 0;
+
+    for (unsigned int i = 0; i < options->kinds_count; i++) {
+        bool tcp = options->kinds[i] == XN_FRAME_TCP4 || options->kinds[i] == XN_FRAME_TCP6;
+        unsigned int plain = frame_header_length(options->kinds[i], options->vlans) + options->gso;
+
+        if (!tcp || !options->gso) {
+            return options->size_max;
+        }
+        longest = plain > longest ? plain : longest;
+    }
+    return longest < options->size_max ? longest : options->size_max;
+}
+
 enum XnExit mode_wire_send(struct XnFrontend *frontend, const struct XnOptions *options,
                            struct XnReport *report, struct XnFailure *failure)
 {
@@ -133,7 +150,7 @@ enum XnExit mode_wire_send(struct XnFrontend *frontend, const struct XnOptions *
     sender->window = options->window;
     sender->counted = wire_taken(&sender->wire, &sender->counted_base);
     sender->counted_move_ms = clock_ms();
-    if ((options->gso || wire_raise_mtu(&sender->wire, options->size_max, failure)) &&
+    if (wire_raise_mtu(&sender->wire, longest_plain(options), failure) &&
         pace_sender_open(&sender->pace, options->progress, options->window, options->rate,
                          options->frontend.wait_ms, failure)) {
         start = clock_ms();

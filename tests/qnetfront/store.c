@@ -63,6 +63,15 @@ bool store_write(struct xs_handle *xs, xs_transaction_t transaction, const char 
     return true;
 }
 
+void store_remove(struct xs_handle *xs, xs_transaction_t transaction, const char *directory,
+                  const char *key)
+{
+    char path[XENSTORE_ABS_PATH_MAX];
+
+    join(path, sizeof(path), directory, key);
+    xs_rm(xs, transaction, path);
+}
+
 bool store_write_state(struct xs_handle *xs, const char *directory, unsigned int state,
                        struct XnFailure *failure)
 {

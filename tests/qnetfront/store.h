@@ -19,6 +19,10 @@ long store_read_number(struct xs_handle *xs, const char *directory, const char *
 bool store_write(struct xs_handle *xs, xs_transaction_t transaction, const char *directory,
                  const char *key, const char *value, struct XnFailure *failure);
 
+/* Removes one key, if it is there. */
+void store_remove(struct xs_handle *xs, xs_transaction_t transaction, const char *directory,
+                  const char *key);
+
 /* Writes a device state, but only where there is one already: a directory that the toolstack has
  * removed must not come back. True also if there is none. */
 bool store_write_state(struct xs_handle *xs, const char *directory, unsigned int state,

@@ -187,9 +187,27 @@ bool core_attach(void)
     return attached;
 }
 
+/*
+ * A robust mutex can lose a wake-up: when the waiter that was woken is killed before it runs and
+ * somebody else has taken the lock meanwhile, the other sleepers are told by nobody.  So no sleep
+ * is for ever.
+ */
 void core_lock(void)
 {
-    if (pthread_mutex_lock(&sim_world->mutex) == EOWNERDEAD) {
+    int result = pthread_mutex_trylock(&sim_world->mutex);
+
+    while (result == EBUSY || result == ETIMEDOUT) {
+        struct timespec deadline;
+
+        clock_gettime(CLOCK_MONOTONIC, &deadline);
+        deadline.tv_nsec += 50 * 1000 * 1000;
+        if (deadline.tv_nsec >= 1000 * 1000 * 1000) {
+            deadline.tv_nsec -= 1000 * 1000 * 1000;
+            deadline.tv_sec++;
+        }
+        result = pthread_mutex_clocklock(&sim_world->mutex, CLOCK_MONOTONIC, &deadline);
+    }
+    if (result == EOWNERDEAD) {
         process_repair_world();
         pthread_mutex_consistent(&sim_world->mutex);
     }

@@ -1,0 +1,67 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# tap.sh - test points for the shell tests of this directory
+
+tap_count=0
+tap_failed=0
+
+# ok NAME COMMAND...: COMMAND succeeds; its output is shown when it does not.
+ok() {
+    local name=$1 output status=0
+    shift
+    output=$("$@" 2>&1) || status=$?
+    tap_point "$status" "$name" "$output"
+}
+
+# fails NAME COMMAND...: COMMAND fails.
+fails() {
+    local name=$1 output status=1
+    shift
+    output=$("$@" 2>&1) && status=0
+    tap_point "$((!status))" "$name" "$output"
+}
+
+# is NAME GOT WANTED: both are the same text.
+is() {
+    if [ "$2" = "$3" ]; then
+        tap_point 0 "$1" ''
+    else
+        tap_point 1 "$1" "got:    $2"$'\n'"wanted: $3"
+    fi
+}
+
+# has NAME TEXT PATTERN: the extended regular expression matches the text.
+has() {
+    if [[ $2 =~ $3 ]]; then
+        tap_point 0 "$1" ''
+    else
+        tap_point 1 "$1" "text:   $2"$'\n'"wanted: $3"
+    fi
+}
+
+tap_point() {
+    tap_count=$((tap_count + 1))
+    if [ "$1" -eq 0 ]; then
+        echo "ok $tap_count - $2"
+    else
+        tap_failed=$((tap_failed + 1))
+        echo "not ok $tap_count - $2"
+        printf '# %s\n' "${3//$'\n'/$'\n# '}"
+    fi
+}
+
+# wait_for SECONDS COMMAND...: until COMMAND succeeds.
+wait_for() {
+    local end=$((SECONDS + $1))
+    shift
+    until "$@" >/dev/null 2>&1; do
+        [ "$SECONDS" -lt "$end" ] || return 1
+        sleep 0.02
+    done
+}
+
+done_testing() {
+    echo "1..$tap_count"
+    [ "$tap_failed" -eq 0 ]
+}

@@ -95,7 +95,8 @@ static bool make_journal_directory(const char *path, GError **error)
         int saved_errno = errno;
 
         g_set_error(error, G_FILE_ERROR, g_file_error_from_errno(saved_errno),
-                    "cannot create the directory %s: %s", path, g_strerror(saved_errno));
+                    "cannot create the directory %s: %s%s", path, g_strerror(saved_errno),
+                    saved_errno == EACCES ? "; run as root" : "");
         return false;
     }
     return true;

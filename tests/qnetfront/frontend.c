@@ -386,9 +386,12 @@ bool frontend_connect(struct XnFrontend *frontend, struct XnFailure *failure)
     }
     if (frontend->backend_state != XenbusStateConnected) {
         char reason[128] = "no reason given";
+        struct XnFailure ignored = {""};
 
         frontend_read_error(frontend, reason, sizeof(reason));
         fail(failure, "backend refused to connect: %s", reason);
+        /* As Linux does: the backend waits for it. */
+        frontend_set_state(frontend, XenbusStateClosed, &ignored);
         frontend_unshare(frontend);
         return false;
     }

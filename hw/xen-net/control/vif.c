@@ -249,20 +249,18 @@ static bool vif_read_hotplug(struct XnVif *vif, GError **error)
     return true;
 }
 
-/* Has the frontend gone through a restart that we did not see, so that it has other rings now? */
+/*
+ * Has the frontend gone through a restart that we did not see, so that it has other rings now? Keys
+ * that do not make sense count only at the next connection.
+ */
 static bool vif_rings_changed(struct XnVif *vif)
 {
     struct XnFrontend frontend;
-    g_autoptr(GError) error = NULL;
 
-    if (!vif->connection || vif->facts.frontend != XenbusStateConnected) {
-        return false;
-    }
-    if (!frontend_read(vif->host->store, vif->frontend_directory, vif->host->queue_max, &frontend,
-                       &error)) {
-        return !vif_is_store_trouble(error);
-    }
-    return !frontend_same_rings(&frontend, connection_frontend(vif->connection));
+    return vif->connection && vif->facts.frontend == XenbusStateConnected &&
+           frontend_read(vif->host->store, vif->frontend_directory, vif->host->queue_max, &frontend,
+                         NULL) &&
+           !frontend_same_rings(&frontend, connection_frontend(vif->connection));
 }
 
 static bool vif_read_facts(struct XnVif *vif, GError **error)

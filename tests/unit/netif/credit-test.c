@@ -245,6 +245,43 @@ static void test_burst(void)
     g_assert_cmpuint(burst_after(&large, second / 2000, 100), <=, large.bytes / 2 + 100);
 }
 
+/* More than ever adds up goes when all of it is there, and is paid for afterwards. */
+static void test_more_than_burst(void)
+{
+    static const struct XnCreditRate rate = {.bytes = 1000, .interval_us = 1000};
+    struct XnCredit credit;
+    uint64_t full = START + XN_CREDIT_BURST_MIN * XN_NS_PER_MS / 1000;
+    uint64_t ready;
+
+    credit_set(&credit, &rate, START - XN_NS_PER_MS);
+    g_assert_true(credit_take(&credit, 2000, START, &ready));
+    g_assert_false(credit_take(&credit, 1000000, START, &ready));
+    g_assert_cmpuint(ready, ==, full);
+    g_assert_true(credit_take(&credit, 1000000, full, &ready));
+    g_assert_false(credit_take(&credit, 1000, full, &ready));
+    g_assert_cmpuint(ready, ==, START + 1001 * XN_NS_PER_MS);
+}
+
+/* 64 bytes at 100 Gb/s take 5.12 ns: what is rounded does not add up. */
+static void test_small_frames(void)
+{
+    static const struct XnCreditRate rate = {.bytes = 625000000, .interval_us = 50000};
+    uint64_t now = START;
+    uint64_t ready;
+    struct XnCredit credit;
+
+    credit_set(&credit, &rate, now);
+    while (credit_take(&credit, 1000, now, &ready)) {
+    }
+    for (uint32_t i = 0; i < 1000000; i++) {
+        while (!credit_take(&credit, 64, now, &ready)) {
+            now = ready;
+        }
+    }
+    g_assert_cmpuint(now - START, >, 5110000);
+    g_assert_cmpuint(now - START, <, 5130000);
+}
+
 /* To begin with, one interval's bytes. */
 static void test_first_credit(void)
 {
@@ -429,6 +466,8 @@ int main(int argc, char **argv)
     }
     g_test_add_func("/credit/ready-is-exact", test_ready_is_exact);
     g_test_add_func("/credit/burst", test_burst);
+    g_test_add_func("/credit/more-than-burst", test_more_than_burst);
+    g_test_add_func("/credit/small-frames", test_small_frames);
     g_test_add_func("/credit/first-credit", test_first_credit);
     g_test_add_func("/credit/low-rates", test_low_rates);
     g_test_add_func("/credit/high-rates", test_high_rates);

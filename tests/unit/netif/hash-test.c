@@ -384,6 +384,49 @@ static void test_mapping_bad_queue(void)
     g_assert_cmpuint(hash_queue(&hash, 7), ==, 4);
 }
 
+/* Each change leaves everything else as it was, however many of them there are. */
+static void test_changes_are_separate(void)
+{
+    struct XnHashSettings expected;
+    uint32_t entry;
+    struct XnHash hash;
+
+    hash_prepare(&hash, 0);
+    expected = hash.settings[hash.current];
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        switch (g_test_rand_int_range(0, 5)) {
+        case 0:
+            expected.algorithm = XEN_NETIF_CTRL_HASH_ALGORITHM_TOEPLITZ - expected.algorithm;
+            hash_set_algorithm(&hash, expected.algorithm);
+            break;
+        case 1:
+            if (expected.algorithm != XEN_NETIF_CTRL_HASH_ALGORITHM_NONE) {
+                expected.types = i % (XN_HASH_TYPES + 1);
+            }
+            hash_set_types(&hash, i % (XN_HASH_TYPES + 1));
+            break;
+        case 2:
+            memset(expected.key, (int)(i & 0xff), sizeof(expected.key));
+            hash_set_key(&hash, (uint8_t *)expected.key, sizeof(expected.key));
+            break;
+        case 3:
+            expected.mapping_size = i % 100;
+            memset(expected.mapping, 0, sizeof(expected.mapping));
+            hash_set_mapping_size(&hash, expected.mapping_size);
+            break;
+        default:
+            entry = i % QUEUES;
+            if (expected.mapping_size > i % 99) {
+                expected.mapping[i % 99] = entry;
+            }
+            hash_set_mapping(&hash, (uint8_t *)&entry, 1, i % 99);
+            break;
+        }
+        g_assert_cmpmem(&hash.settings[hash.current], sizeof(expected), &expected,
+                        sizeof(expected));
+    }
+}
+
 /* A new connection with fewer queues starts with nothing of the old one. */
 static void test_new_connection(void)
 {
@@ -492,6 +535,7 @@ int main(int argc, char **argv)
     g_test_add_func("/hash/mapping/sizes", test_mapping_sizes);
     g_test_add_func("/hash/mapping/ranges", test_mapping_ranges);
     g_test_add_func("/hash/mapping/bad-queue", test_mapping_bad_queue);
+    g_test_add_func("/hash/changes-are-separate", test_changes_are_separate);
     g_test_add_func("/hash/new-connection", test_new_connection);
     g_test_add_func("/hash/extra", test_extra);
     g_test_add_func("/hash/changes-under-readers", test_changes_under_readers);

@@ -22,7 +22,7 @@ static struct XnStaticGrants *table_new(uint32_t limit)
     return table;
 }
 
-static bool add(struct XnStaticGrants *table, struct List *list, uint32_t count)
+static bool add_list(struct XnStaticGrants *table, struct List *list, uint32_t count)
 {
     /* Just as much memory as the list has. */
     g_autofree uint8_t *bytes = g_memdup2(list->entries, MAX(count, 1) * sizeof(*list->entries));
@@ -30,7 +30,7 @@ static bool add(struct XnStaticGrants *table, struct List *list, uint32_t count)
     return static_grant_add(table, bytes, count, list->indices);
 }
 
-static uint32_t delete (struct XnStaticGrants *table, struct List *list, uint32_t count)
+static uint32_t delete_list(struct XnStaticGrants *table, struct List *list, uint32_t count)
 {
     g_autofree uint8_t *bytes = g_memdup2(list->entries, MAX(count, 1) * sizeof(*list->entries));
     uint32_t deleted = static_grant_delete(table, bytes, count, list->indices);
@@ -43,7 +43,7 @@ static bool add_one(struct XnStaticGrants *table, uint32_t ref, uint16_t flags)
 {
     struct List list = {.entries = {{.ref = ref, .flags = flags, .status = 0xdead}}};
 
-    return add(table, &list, 1);
+    return add_list(table, &list, 1);
 }
 
 static void fill(struct List *list, uint32_t first_ref, uint32_t count)
@@ -74,8 +74,8 @@ static void test_empty(void)
 
     g_assert_cmpuint(static_grant_find(table, 0), ==, XN_STATIC_GRANT_NONE);
     g_assert_cmpuint(static_grant_next(table, 0), ==, XN_STATIC_GRANT_NONE);
-    g_assert_true(add(table, &list, 0));
-    g_assert_cmpuint(delete (table, &list, 0), ==, 0);
+    g_assert_true(add_list(table, &list, 0));
+    g_assert_cmpuint(delete_list(table, &list, 0), ==, 0);
 }
 
 static void test_flags(void)
@@ -104,7 +104,7 @@ static void test_limit(gconstpointer data)
     g_assert_cmpuint(table->limit, ==, room);
     for (uint32_t ref = 0; ref < room; ref++) {
         list.entries[0] = (struct xen_netif_gref){.ref = ref * 8};
-        g_assert_true(add(table, &list, 1));
+        g_assert_true(add_list(table, &list, 1));
         g_assert_cmpuint(list.indices[0], <, room);
         g_assert_false(seen[list.indices[0]]);
         seen[list.indices[0]] = true;
@@ -124,30 +124,30 @@ static void test_all_or_nothing(void)
     struct List list;
 
     fill(&list, 100, 8);
-    g_assert_true(add(table, &list, 8));
+    g_assert_true(add_list(table, &list, 8));
     before = g_memdup2(table, sizeof(*table));
     fill(&list, 200, 33);
-    g_assert_false(add(table, &list, 33));
+    g_assert_false(add_list(table, &list, 33));
     assert_same(before, table);
     for (uint32_t bad = 0; bad < 32; bad++) {
         /* Known already. */
         fill(&list, 200, 32);
         list.entries[bad].ref = 103;
-        g_assert_false(add(table, &list, 32));
+        g_assert_false(add_list(table, &list, 32));
         assert_same(before, table);
         /* Given twice. */
         fill(&list, 200, 32);
         list.entries[bad].ref = list.entries[(bad + 7) % 32].ref;
-        g_assert_false(add(table, &list, 32));
+        g_assert_false(add_list(table, &list, 32));
         assert_same(before, table);
         /* Unknown flag. */
         fill(&list, 200, 32);
         list.entries[bad].flags = 2;
-        g_assert_false(add(table, &list, 32));
+        g_assert_false(add_list(table, &list, 32));
         assert_same(before, table);
     }
     fill(&list, 200, 32);
-    g_assert_true(add(table, &list, 32));
+    g_assert_true(add_list(table, &list, 32));
     g_assert_cmpuint(table->count, ==, 40);
     static_grant_delete_indices(table, list.indices, 32);
     assert_same(before, table);
@@ -160,13 +160,13 @@ static void test_delete_says_which(void)
     uint32_t index;
 
     fill(&list, 100, 4);
-    g_assert_true(add(table, &list, 4));
+    g_assert_true(add_list(table, &list, 4));
     index = static_grant_find(table, 101);
     /* 99 and 104 were never there, 101 goes only once. */
     fill(&list, 99, 6);
     list.entries[3].ref = 101;
     list.entries[4].flags = 0xffff;
-    g_assert_cmpuint(delete (table, &list, 6), ==, 3);
+    g_assert_cmpuint(delete_list(table, &list, 6), ==, 3);
     for (uint32_t i = 0; i < 6; i++) {
         bool good = i == 1 || i == 2 || i == 4;
 
@@ -292,13 +292,13 @@ static void test_against_model(gconstpointer data)
             };
         }
         if (g_test_rand_bit()) {
-            uint32_t deleted = delete (table, &list, count);
+            uint32_t deleted = delete_list(table, &list, count);
 
             model_delete(model, &list, deleted, count);
         } else {
             bool takes = model_takes(model, &list, count);
 
-            g_assert_true(add(table, &list, count) == takes);
+            g_assert_true(add_list(table, &list, count) == takes);
             if (takes) {
                 model_add(model, &list, count);
             }

@@ -19,6 +19,7 @@
 
 struct Change {
     struct Change *next;
+    /* Where the allocated line starts, of which the others are parts. */
     char *verb;
     char *path;
     char *value;
@@ -48,6 +49,17 @@ static struct Change *read_changes(void)
     }
     free(line);
     return first;
+}
+
+static void free_changes(struct Change *change)
+{
+    while (change) {
+        struct Change *next = change->next;
+
+        free(change->verb);
+        free(change);
+        change = next;
+    }
 }
 
 static bool set_permissions(struct xs_handle *store, xs_transaction_t transaction,
@@ -161,6 +173,7 @@ int main(void)
     for (tries = 0; tries < MAX_TRIES; tries++) {
         if (try_all(store, changes)) {
             xs_close(store);
+            free_changes(changes);
             return 0;
         }
     }

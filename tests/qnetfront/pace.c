@@ -36,7 +36,9 @@ bool pace_receiver_open(struct XnPace *pace, const char *path, struct XnFailure 
     if (!path) {
         return true;
     }
-    fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    /* A new file, so that nobody who still has an old one mapped is disturbed. */
+    unlink(path);
+    fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0 || ftruncate(fd, sizeof(struct XnProgress)) < 0) {
         fail_errno(failure, "cannot create the progress file %s", path);
     } else {
@@ -74,7 +76,9 @@ bool pace_sender_open(struct XnPace *pace, const char *path, uint64_t window, ui
             }
             close(fd);
         }
-        if (pace->progress && atomic_load(&pace->progress->magic) == PROGRESS_MAGIC) {
+        /* One that is done was left by an earlier run. */
+        if (pace->progress && atomic_load(&pace->progress->magic) == PROGRESS_MAGIC &&
+            !atomic_load(&pace->progress->done)) {
             break;
         }
         pace_close(pace);

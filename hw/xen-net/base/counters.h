@@ -26,7 +26,8 @@
     X(guest_tx_port_full, "times", "the port took no more frames; they waited in the ring")        \
     X(guest_tx_drop_bad_size, "packets", "dropped: shorter than an Ethernet header")               \
     X(guest_tx_drop_bad_slots, "packets", "dropped: 20 or 21 slots, or slots beyond the size")     \
-    X(guest_tx_drop_bad_extra, "packets", "dropped: extra info that was not negotiated")           \
+    X(guest_tx_multicast, "requests", "changes of the multicast list")                             \
+    X(guest_tx_rate_waits, "times", "a frame waited because the rate limit was reached")           \
     X(guest_tx_drop_bad_grant, "packets", "dropped: a grant could not be copied from")             \
     X(guest_tx_drop_bad_header, "packets", "dropped: headers do not match the offload asked for")  \
     X(guest_tx_drop_port, "packets", "dropped: the port refused the frame (down, no memory)")      \
@@ -39,6 +40,10 @@
     X(guest_rx_copy_calls, "calls", "grant-copy calls that delivered frames")                      \
     X(guest_rx_notifies, "events", "events sent to the guest for frames")                          \
     X(guest_rx_no_slots, "times", "a frame waited because the guest had posted too few buffers")   \
+    X(guest_rx_rate_waits, "times", "a frame waited because the rate limit was reached")           \
+    X(guest_rx_segmented, "packets", "super-frames cut into segments, which the guest got")        \
+    X(guest_rx_drop_multicast, "packets", "not given: multicast that the guest did not ask for")   \
+    X(guest_rx_drop_queue_full, "packets", "dropped: the queue that the hash says had no buffers") \
     X(guest_rx_drop_bad_grant, "packets", "lost: a grant could not be copied to")                  \
     X(guest_rx_drop_too_big, "packets", "dropped: larger than what the guest can take")            \
     X(guest_rx_drop_bad_header, "packets", "dropped: offload that the guest did not ask for")      \

@@ -32,6 +32,7 @@ struct XnConnectionQueue {
 struct XnConnection {
     struct XnConnectionConfig config;
     struct XnFrontend frontend;
+    struct XnVifShared shared;
     struct XnConnectionQueue queues[XN_VIF_QUEUES_MAX];
 };
 
@@ -163,6 +164,7 @@ static bool connection_open_queue(struct XnConnection *connection, unsigned inde
         .guest_rx_channel = queue->guest_rx_channel,
         .port = port_queue(config->port, index),
         .features = connection->frontend.features,
+        .shared = &connection->shared,
         .counters = &config->counters[index],
         .journal = journal_file_journal(queue->journal),
         .journal_adopted = journal_adopted,
@@ -181,6 +183,8 @@ struct XnConnection *connection_open(const struct XnConnectionConfig *config, GE
     connection->config = *config;
     connection->frontend = *config->frontend;
     connection->config.frontend = &connection->frontend;
+    mcast_init(&connection->shared.mcast);
+    hash_init(&connection->shared.hash, connection->frontend.queue_count);
     for (unsigned i = 0; i < connection->frontend.queue_count; i++) {
         if (!connection_open_queue(connection, i, error)) {
             if (connection->frontend.queue_count > 1) {

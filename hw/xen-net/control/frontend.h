@@ -5,11 +5,9 @@
 #ifndef XN_CONTROL_FRONTEND_H
 #define XN_CONTROL_FRONTEND_H
 
+#include "data/vif-shared.h"
 #include "netif/features.h"
 #include "xen/store.h"
-
-/* Most queues that a vif can have, whatever is configured. */
-#define XN_VIF_QUEUES_MAX 8u
 
 struct XnFrontendQueue {
     uint32_t guest_tx_ref;

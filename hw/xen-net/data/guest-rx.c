@@ -13,8 +13,7 @@
  * the guest is asked for an event when enough buffers are there. So a guest that posts few buffers
  * still receives small frames at once.
  */
-#include <errno.h>
-
+#include "base/clock.h"
 #include "data/queue-private.h"
 
 /*
@@ -29,79 +28,41 @@ static bool guest_rx_room(struct XnQueue *queue, uint32_t *ret_posted)
         queue->broken_reason = "guest_rx ring: more requests than the ring has slots";
         return false;
     }
-    *ret_posted += ring->req_cons - ring->rsp_prod_pvt;
+    *ret_posted += ring->req_cons - queue->guest_rx_next;
     return true;
 }
 
-enum XnGuestRxRead {
-    XN_GUEST_RX_FRAME,
-    /* a frame that cannot be given to this guest: counted, forgotten */
-    XN_GUEST_RX_DROPPED,
-    XN_GUEST_RX_NONE,
-};
-
-/* Puts the next frame to the page-aligned `frame`, with its length and what to tell the guest. */
-static enum XnGuestRxRead guest_rx_read(struct XnQueue *queue, uint8_t *frame, uint32_t *ret_length,
-                                        struct XnGuestRxMeta *ret_meta)
+/* Which queue the frame goes to; tells the guest the frame's hash if it has asked for that. */
+static struct XnQueue *guest_rx_steer(struct XnQueue *queue, const uint8_t *frame, uint32_t length,
+                                      struct XnGuestRxMeta *meta)
 {
-    const struct XnFeatures *features = &queue->config.features;
-    struct virtio_net_hdr header;
-    struct iovec iov[2] = {
-        {.iov_base = &header, .iov_len = sizeof(header)},
-        {.iov_base = frame, .iov_len = XN_FRAME_MAX},
-    };
-    struct XnHeldFrame *held = queue->held;
-    ssize_t length;
+    const struct XnVifShared *shared = queue->config.shared;
+    struct XnQueue *steered;
+    struct XnHashResult hash;
 
-    if (held->length > 0) {
-        memcpy(frame, held->bytes, held->length);
-        *ret_length = held->length;
-        *ret_meta = held->meta;
-        held->length = 0;
-        return XN_GUEST_RX_FRAME;
+    if (hash_algorithm(&shared->hash) == XEN_NETIF_CTRL_HASH_ALGORITHM_NONE) {
+        return queue;
     }
-    length = port_queue_receive(queue->config.port, iov, 2);
-    if (length < 0) {
-        if (length != -EAGAIN) {
-            queue->broken_reason = "the port cannot be read any more; was the interface deleted?";
-        }
-        return XN_GUEST_RX_NONE;
+    hash = hash_frame(&shared->hash, frame, MIN(length, XN_HEADERS_MAX));
+    if (hash.found) {
+        meta->hash = hash_extra(&hash);
     }
-    if (length == 0 || length > features_guest_rx_frame_max(features)) {
-        counter_add(&queue->config.counters->guest_rx_drop_too_big, 1);
-        return XN_GUEST_RX_DROPPED;
-    }
-    if (offload_guest_rx_describe(&header, features, frame, (uint32_t)length, ret_meta) !=
-        XN_OFFLOAD_OK) {
-        counter_add(&queue->config.counters->guest_rx_drop_bad_header, 1);
-        return XN_GUEST_RX_DROPPED;
-    }
-    *ret_length = (uint32_t)length;
-    return XN_GUEST_RX_FRAME;
-}
-
-/* Keeps a frame aside until the guest has posted as many buffers as it needs. */
-static void guest_rx_hold(struct XnQueue *queue, const uint8_t *frame,
-                          const struct XnGuestRxSlot *slot)
-{
-    memcpy(queue->held->bytes, frame, slot->plan.length);
-    queue->held->meta = slot->meta;
-    queue->held->length = slot->plan.length;
-    queue->guest_rx_slots_needed = guest_rx_plan_slots(&slot->plan);
-    counter_add(&queue->config.counters->guest_rx_no_slots, 1);
+    steered = shared->steered[hash_queue(&shared->hash, hash.value)];
+    return steered && !steered->broken_reason ? steered : queue;
 }
 
 /*
- * Adds a frame in the pool's pages from `page` on to the copy batch. It uses the requests from ring
- * index `first` on, which are taken into the journal unless they are there already.
+ * Adds a frame in the pool's pages from `page` on to the copy batch. It uses the next requests of
+ * its queue, which are taken into the journal unless they are there already.
  */
-static void guest_rx_plan_copies(struct XnQueue *queue, struct XnTurn *turn,
-                                 struct XnGuestRxSlot *slot, uint32_t first, uint32_t page)
+static void guest_rx_plan_copies(struct XnTurn *turn, struct XnGuestRxSlot *slot, uint32_t page)
 {
+    struct XnQueue *queue = slot->queue;
     netif_rx_back_ring_t *ring = &queue->guest_rx_ring;
-    uint32_t end = first + guest_rx_plan_slots(&slot->plan);
+    uint32_t first = queue->guest_rx_next;
 
-    while ((int32_t)(end - ring->req_cons) > 0) {
+    queue->guest_rx_next += guest_rx_plan_slots(&slot->plan);
+    while ((int32_t)(queue->guest_rx_next - ring->req_cons) > 0) {
         journal_take_guest_rx(queue->config.journal, ring);
     }
     slot->first_segment = turn->copies.count;
@@ -109,54 +70,99 @@ static void guest_rx_plan_copies(struct XnQueue *queue, struct XnTurn *turn,
         uint32_t index = first + guest_rx_plan_position(&slot->plan, i);
 
         copy_batch_to_guest(&turn->copies, queue->config.domid,
-                            journal_guest_rx(queue->config.journal, index)->gref, 0,
+                            journal_guest_rx(queue->config.journal, index)->gref,
+                            guest_rx_plan_offset(&slot->plan, i),
                             guest_rx_plan_size(&slot->plan, i), page + i);
     }
 }
 
-/*
- * Receives up to `limit` frames, and keeps in turn->guest_rx[] those that the guest gets; they fit
- * into the `posted` buffers. *ret_kept tells how many that are. Returns how many frames were taken
- * from the port: fewer than could be means that it has no more, or that the guest lacks buffers.
- */
-static uint32_t guest_rx_receive(struct XnQueue *queue, struct XnTurn *turn, uint32_t limit,
-                                 uint32_t posted, uint32_t *ret_kept)
+enum XnGuestRxFate {
+    XN_GUEST_RX_KEEP,
+    XN_GUEST_RX_DROP,
+    /* put back: the guest cannot have it now */
+    XN_GUEST_RX_WAIT,
+};
+
+/* Can the guest have this frame now? */
+static enum XnGuestRxFate guest_rx_admit(struct XnQueue *queue, struct XnGuestRxSlot *slot)
 {
-    uint32_t next = queue->guest_rx_ring.rsp_prod_pvt;
-    uint32_t taken = 0, kept = 0;
+    struct XnCredit *credit = &queue->config.shared->guest_rx_credit;
+    uint32_t needed = guest_rx_plan_slots(&slot->plan);
+    uint32_t posted;
+
+    if (!guest_rx_room(slot->queue, &posted)) {
+        return XN_GUEST_RX_DROP;
+    }
+    if (posted < needed && slot->queue != queue) {
+        counter_add(&slot->queue->config.counters->guest_rx_drop_queue_full, 1);
+        return XN_GUEST_RX_DROP;
+    }
+    if (posted < needed) {
+        queue->guest_rx_slots_needed = needed;
+        counter_add(&queue->config.counters->guest_rx_no_slots, 1);
+        return XN_GUEST_RX_WAIT;
+    }
+    if (credit_is_limited(credit) &&
+        !credit_take(credit, slot->plan.length, clock_now_ns(), &queue->guest_rx_credit_ns)) {
+        counter_add(&queue->config.counters->guest_rx_rate_waits, 1);
+        return XN_GUEST_RX_WAIT;
+    }
+    return XN_GUEST_RX_KEEP;
+}
+
+/* At the start of a batch, what was used is what was answered. */
+static void guest_rx_begin(struct XnQueue *queue, struct XnTurn *turn)
+{
+    struct XnQueue *const *steered = queue->config.shared->steered;
 
     buffer_pool_reset(turn->pool);
     copy_batch_reset(&turn->copies);
+    queue->guest_rx_next = queue->guest_rx_ring.rsp_prod_pvt;
+    for (uint32_t i = 0; i < XN_VIF_QUEUES_MAX && steered[i]; i++) {
+        steered[i]->guest_rx_next = steered[i]->guest_rx_ring.rsp_prod_pvt;
+    }
+}
+
+/*
+ * Receives up to `limit` frames, and keeps in turn->guest_rx[] those that the guest gets. *ret_kept
+ * tells how many that are. Returns how many frames were taken from the port: fewer than could be
+ * means that it has no more, or that the guest cannot have the next one yet.
+ */
+static uint32_t guest_rx_receive(struct XnQueue *queue, struct XnTurn *turn, uint32_t limit,
+                                 uint32_t *ret_kept)
+{
+    uint32_t headroom = queue->config.features.guest_rx_headroom;
+    uint32_t taken = 0, kept = 0;
+
     while (taken < limit) {
         struct XnGuestRxSlot *slot = &turn->guest_rx[kept];
         uint32_t page = buffer_pool_take(turn->pool, XN_FRAME_PAGES);
-        uint8_t *frame = buffer_pool_page(turn->pool, page);
-        enum XnGuestRxRead result;
+        uint8_t *frame = buffer_pool_page(turn->pool, page) + headroom;
+        enum XnGuestRxSource source;
+        enum XnGuestRxFate fate = XN_GUEST_RX_DROP;
         uint32_t length;
 
-        if (posted == 0) {
-            queue->guest_rx_slots_needed = 1;
-            break;
-        }
-        result = guest_rx_read(queue, frame, &length, &slot->meta);
-        if (result == XN_GUEST_RX_NONE) {
+        source = guest_rx_source_next(queue, frame, &length, &slot->meta);
+        if (source == XN_GUEST_RX_NONE) {
             queue->guest_rx_ready = false;
             break;
         }
+        if (source == XN_GUEST_RX_FRAME) {
+            slot->queue = guest_rx_steer(queue, frame, length, &slot->meta);
+            slot->plan = guest_rx_plan(length, &slot->meta);
+            fate = guest_rx_admit(queue, slot);
+        }
+        if (fate == XN_GUEST_RX_WAIT) {
+            guest_rx_source_put_back(queue, frame, length, &slot->meta);
+            break;
+        }
         taken++;
-        if (result == XN_GUEST_RX_DROPPED) {
+        if (fate == XN_GUEST_RX_DROP) {
             buffer_pool_trim(turn->pool, page);
             continue;
         }
-        slot->plan = guest_rx_plan(length, &slot->meta);
-        if (guest_rx_plan_slots(&slot->plan) > posted) {
-            guest_rx_hold(queue, frame, slot);
-            break;
-        }
-        guest_rx_plan_copies(queue, turn, slot, next, page);
+        guest_rx_plan_copies(turn, slot, page);
         buffer_pool_trim(turn->pool, page + slot->plan.data_slots);
-        next += guest_rx_plan_slots(&slot->plan);
-        posted -= guest_rx_plan_slots(&slot->plan);
         kept++;
     }
     *ret_kept = kept;
@@ -172,11 +178,10 @@ static void guest_rx_copy(struct XnQueue *queue, struct XnTurn *turn)
     }
 }
 
-static void guest_rx_count(struct XnQueue *queue, const struct XnTurn *turn,
-                           const struct XnGuestRxSlot *slot)
+static void guest_rx_count(const struct XnTurn *turn, const struct XnGuestRxSlot *slot)
 {
-    struct XnQueueCounters *counters = queue->config.counters;
-    uint32_t minimum = (slot->plan.length + XN_PAGE_SIZE - 1) / XN_PAGE_SIZE;
+    struct XnQueueCounters *counters = slot->queue->config.counters;
+    uint32_t minimum = (slot->meta.headroom + slot->plan.length + XN_PAGE_SIZE - 1) / XN_PAGE_SIZE;
 
     if (!copy_batch_succeeded(&turn->copies, slot->first_segment, slot->plan.data_slots)) {
         counter_add(&counters->guest_rx_drop_bad_grant, 1);
@@ -186,43 +191,84 @@ static void guest_rx_count(struct XnQueue *queue, const struct XnTurn *turn,
     counter_add(&counters->guest_rx_bytes, slot->plan.length);
     counter_add(&counters->guest_rx_slots, guest_rx_plan_slots(&slot->plan));
     counter_add(&counters->guest_rx_slots_minimum,
-                minimum + (slot->meta.gso_type != XEN_NETIF_GSO_TYPE_NONE));
+                minimum + (slot->meta.gso_type != XEN_NETIF_GSO_TYPE_NONE) +
+                    (slot->meta.hash.type != XEN_NETIF_EXTRA_TYPE_NONE) +
+                    (slot->meta.headroom != 0));
     counter_add(&counters->guest_rx_segments_minimum, minimum);
 }
 
 /*
- * Answers the requests of `count` frames, publishes, and tells the guest once. A slot whose copy
- * failed carries the error; the guest then drops that frame.
+ * Answers the requests of one frame. A slot whose copy failed carries the error; the guest then
+ * drops that frame.
  */
-static void guest_rx_respond(struct XnQueue *queue, struct XnTurn *turn, uint32_t count)
+static void guest_rx_respond(const struct XnTurn *turn, const struct XnGuestRxSlot *slot)
 {
-    netif_rx_back_ring_t *ring = &queue->guest_rx_ring;
+    netif_rx_back_ring_t *ring = &slot->queue->guest_rx_ring;
 
-    for (uint32_t i = 0; i < count; i++) {
-        const struct XnGuestRxSlot *slot = &turn->guest_rx[i];
+    for (uint32_t position = 0; position < guest_rx_plan_slots(&slot->plan); position++) {
+        uint16_t id = journal_guest_rx(slot->queue->config.journal, ring->rsp_prod_pvt)->id;
+        union XnGuestRxEntry entry = guest_rx_plan_entry(&slot->plan, &slot->meta, position, id);
+        bool is_extra = position >= 1 && position <= slot->plan.extra_slots;
 
-        for (uint32_t position = 0; position < guest_rx_plan_slots(&slot->plan); position++) {
-            uint16_t id = journal_guest_rx(queue->config.journal, ring->rsp_prod_pvt)->id;
-            union XnGuestRxEntry entry =
-                guest_rx_plan_entry(&slot->plan, &slot->meta, position, id);
-            bool is_extra = position >= 1 && position <= slot->plan.extra_slots;
+        if (!is_extra) {
+            uint32_t data = position == 0 ? 0 : position - slot->plan.extra_slots;
+            int16_t status = turn->copies.segments[slot->first_segment + data].status;
 
-            if (!is_extra) {
-                uint32_t data = position == 0 ? 0 : position - slot->plan.extra_slots;
-                int16_t status = turn->copies.segments[slot->first_segment + data].status;
-
-                if (status != GNTST_okay) {
-                    entry.response.status = status;
-                }
+            if (status != GNTST_okay) {
+                entry.response.status = status;
             }
-            ring_guest_rx_respond(ring, &entry);
         }
-        guest_rx_count(queue, turn, slot);
+        ring_guest_rx_respond(ring, &entry);
     }
-    if (count > 0 && ring_guest_rx_push(ring)) {
+}
+
+/* Publishes what was answered, and tells the guest once. */
+static void guest_rx_publish(struct XnQueue *queue)
+{
+    if (ring_guest_rx_push(&queue->guest_rx_ring)) {
         evtchn_notify(queue->config.evtchn, queue->config.guest_rx_channel);
         counter_add(&queue->config.counters->guest_rx_notifies, 1);
     }
+}
+
+static void guest_rx_finish(struct XnQueue *queue, struct XnTurn *turn, uint32_t count)
+{
+    struct XnQueue *const *steered = queue->config.shared->steered;
+
+    for (uint32_t i = 0; i < count; i++) {
+        guest_rx_respond(turn, &turn->guest_rx[i]);
+        guest_rx_count(turn, &turn->guest_rx[i]);
+    }
+    if (count == 0) {
+        return;
+    }
+    if (!steered[0]) {
+        guest_rx_publish(queue);
+    }
+    for (uint32_t i = 0; i < XN_VIF_QUEUES_MAX && steered[i]; i++) {
+        guest_rx_publish(steered[i]);
+    }
+}
+
+/* Whether the direction has to wait: for buffers, with an event asked for, or for credit. */
+static bool guest_rx_waits(struct XnQueue *queue, uint32_t posted)
+{
+    if (queue->guest_rx_credit_ns != 0 && clock_now_ns() < queue->guest_rx_credit_ns) {
+        queue->guest_rx_ready = false;
+        return true;
+    }
+    queue->guest_rx_credit_ns = 0;
+    if (posted == 0 && !queue->config.shared->steered[0]) {
+        queue->guest_rx_slots_needed = MAX(queue->guest_rx_slots_needed, 1);
+    }
+    if (posted < queue->guest_rx_slots_needed) {
+        /* Buffers that come in just now are seen in the next turn, not in a loop here. */
+        queue->guest_rx_ready =
+            ring_guest_rx_arm(&queue->guest_rx_ring, queue->guest_rx_slots_needed);
+        return true;
+    }
+    queue->guest_rx_slots_needed = 0;
+    return false;
 }
 
 uint32_t guest_rx_turn(struct XnQueue *queue, struct XnTurn *turn)
@@ -232,20 +278,13 @@ uint32_t guest_rx_turn(struct XnQueue *queue, struct XnTurn *turn)
     while (queue->guest_rx_ready && done < XN_TURN_PACKETS) {
         uint32_t posted, kept;
 
-        if (!guest_rx_room(queue, &posted)) {
+        guest_rx_begin(queue, turn);
+        if (!guest_rx_room(queue, &posted) || guest_rx_waits(queue, posted)) {
             break;
         }
-        if (posted < queue->guest_rx_slots_needed) {
-            /* Buffers that come in just now are seen in the next turn, not in a loop here. */
-            queue->guest_rx_ready =
-                ring_guest_rx_arm(&queue->guest_rx_ring, queue->guest_rx_slots_needed);
-            break;
-        }
-        queue->guest_rx_slots_needed = 0;
-        done += guest_rx_receive(queue, turn, MIN(XN_BATCH_PACKETS, XN_TURN_PACKETS - done), posted,
-                                 &kept);
+        done += guest_rx_receive(queue, turn, MIN(XN_BATCH_PACKETS, XN_TURN_PACKETS - done), &kept);
         guest_rx_copy(queue, turn);
-        guest_rx_respond(queue, turn, kept);
+        guest_rx_finish(queue, turn, kept);
         if (queue->broken_reason) {
             break;
         }

@@ -18,6 +18,7 @@
  */
 #include <errno.h>
 
+#include "base/clock.h"
 #include "data/queue-private.h"
 
 /* Copies all requests that the guest has posted into the journal. */
@@ -41,8 +42,6 @@ static uint64_t *guest_tx_drop_counter(struct XnQueueCounters *counters, enum Xn
     switch (reason) {
     case XN_SLOTS_TOO_SHORT:
         return &counters->guest_tx_drop_bad_size;
-    case XN_SLOTS_UNEXPECTED_EXTRA:
-        return &counters->guest_tx_drop_bad_extra;
     default:
         return &counters->guest_tx_drop_bad_slots;
     }
@@ -53,6 +52,26 @@ static void guest_tx_drop(struct XnGuestTxSlot *slot, int16_t status, uint64_t *
     slot->dropped = true;
     slot->status = status;
     counter_add(counter, 1);
+}
+
+/*
+ * Has the packet at ring index `start` paid for its bytes? One that is parsed again because the
+ * port was full does not pay twice.
+ */
+static bool guest_tx_pay(struct XnQueue *queue, const struct XnGuestTxPacket *packet,
+                         uint32_t start)
+{
+    struct XnCredit *credit = &queue->config.shared->guest_tx_credit;
+
+    if ((int32_t)(start - queue->guest_tx_paid) < 0 || !credit_is_limited(credit)) {
+        return true;
+    }
+    if (!credit_take(credit, packet->size, clock_now_ns(), &queue->guest_tx_credit_ns)) {
+        counter_add(&queue->config.counters->guest_tx_rate_waits, 1);
+        return false;
+    }
+    queue->guest_tx_paid = start + packet->entry_count;
+    return true;
 }
 
 /* Parses up to `limit` packets of the journal into turn->guest_tx[]; returns how many. */
@@ -72,8 +91,11 @@ static uint32_t guest_tx_parse(struct XnQueue *queue, struct XnTurn *turn, uint3
             queue->broken_reason = slots_reason_text(reason);
             break;
         }
-        slot->dropped = false;
+        slot->dropped = result != XN_SLOTS_PACKET;
         slot->status = NETIF_RSP_OKAY;
+        if (result == XN_SLOTS_PACKET && !guest_tx_pay(queue, &slot->packet, start)) {
+            break;
+        }
         if (result == XN_SLOTS_DROP) {
             guest_tx_drop(slot, NETIF_RSP_ERROR,
                           guest_tx_drop_counter(queue->config.counters, reason));
@@ -210,12 +232,28 @@ static bool guest_tx_send(struct XnQueue *queue, struct XnTurn *turn, struct XnG
     return true;
 }
 
+/* Changes the multicast list as the guest asks. */
+static void guest_tx_change_multicast(struct XnQueue *queue, struct XnGuestTxSlot *slot)
+{
+    struct XnMcast *mcast = &queue->config.shared->mcast;
+
+    if (slot->packet.multicast_type == XEN_NETIF_EXTRA_TYPE_MCAST_DEL) {
+        mcast_delete(mcast, slot->packet.multicast_address);
+    } else if (!mcast_add(mcast, slot->packet.multicast_address)) {
+        slot->status = NETIF_RSP_ERROR;
+    }
+    counter_add(&queue->config.counters->guest_tx_multicast, 1);
+}
+
 /* Sends the packets in order until the port is full; returns how many are done with. */
 static uint32_t guest_tx_send_all(struct XnQueue *queue, struct XnTurn *turn, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         struct XnGuestTxSlot *slot = &turn->guest_tx[i];
 
+        if (slot->packet.multicast_type != XEN_NETIF_EXTRA_TYPE_NONE) {
+            guest_tx_change_multicast(queue, slot);
+        }
         if (slot->dropped) {
             continue;
         }
@@ -269,6 +307,7 @@ uint32_t guest_tx_turn(struct XnQueue *queue, struct XnTurn *turn)
     while (queue->guest_tx_ready && done < XN_TURN_PACKETS) {
         uint32_t count, sent;
 
+        queue->guest_tx_credit_ns = 0;
         if (!guest_tx_collect(queue)) {
             break;
         }
@@ -280,7 +319,7 @@ uint32_t guest_tx_turn(struct XnQueue *queue, struct XnTurn *turn)
         if (queue->broken_reason) {
             break;
         }
-        if (queue->guest_tx_port_full ||
+        if (queue->guest_tx_port_full || queue->guest_tx_credit_ns != 0 ||
             (ring->rsp_prod_pvt == ring->req_cons && !ring_guest_tx_arm(ring, 1))) {
             queue->guest_tx_ready = false;
         }

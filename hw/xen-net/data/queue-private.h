@@ -18,10 +18,11 @@
 #include "data/copy-batch.h"
 #include "netif/offload.h"
 #include "netif/ring.h"
+#include "netif/segment.h"
 
 /* Largest frame: netif's 16-bit size. */
 #define XN_FRAME_MAX 65535u
-#define XN_FRAME_PAGES ((XN_FRAME_MAX + XN_PAGE_SIZE - 1) / XN_PAGE_SIZE)
+#define XN_FRAME_PAGES ((XN_GUEST_RX_HEADROOM_MAX + XN_FRAME_MAX + XN_PAGE_SIZE - 1) / XN_PAGE_SIZE)
 
 /* What a worker's descriptors are for; the address of one is epoll's datum. */
 enum XnPollKind {
@@ -38,11 +39,17 @@ struct XnPollSource {
     uint32_t events;
 };
 
-/* A frame that the guest had posted too few buffers for: the one frame that a queue ever keeps. */
+/*
+ * The one frame that a queue ever keeps: one that the guest cannot have yet, for lack of buffers or
+ * credit, or a super-frame that it gets in segments.
+ */
 struct XnHeldFrame {
     /* 0 = none */
     uint32_t length;
     struct XnGuestRxMeta meta;
+    /* count == 0: the frame is given as it is */
+    struct XnSegments segments;
+    uint32_t next_segment;
     uint8_t bytes[XN_FRAME_MAX];
 };
 
@@ -53,16 +60,25 @@ struct XnQueue {
     bool guest_tx_ready;
     /* the port was full; until it is writable nothing is sent */
     bool guest_tx_port_full;
+    /* the packets before this ring index have paid for themselves */
+    uint32_t guest_tx_paid;
+    /* when there is credit for the next packet; 0 = it has not been asked for in vain */
+    uint64_t guest_tx_credit_ns;
 
     netif_rx_back_ring_t guest_rx_ring;
     bool guest_rx_ready;
+    /* ring index of the next request to be used, in the batch being handled */
+    uint32_t guest_rx_next;
     /* slots that the guest must have posted before the port is read again; 0 = not waiting */
     uint32_t guest_rx_slots_needed;
+    /* when there is credit for the frame that is held; 0 = not waiting */
+    uint64_t guest_rx_credit_ns;
     /* own mapping, so that it costs no memory before it is used */
     struct XnHeldFrame *held;
 
     /* why a ring is no longer served; NULL while all is well */
     const char *broken_reason;
+    bool broken_told;
 
     /* masked channels, by direction; both when one channel serves both */
     bool guest_tx_masked;
@@ -92,6 +108,8 @@ struct XnGuestTxSlot {
 
 /* One guest_rx frame of the batch being handled. */
 struct XnGuestRxSlot {
+    /* whose ring it goes to */
+    struct XnQueue *queue;
     struct XnGuestRxPlan plan;
     struct XnGuestRxMeta meta;
     uint32_t first_segment;
@@ -116,6 +134,26 @@ struct XnTurn {
  * dealt with: 0 means that the turn was for nothing.
  */
 uint32_t guest_tx_turn(struct XnQueue *queue, struct XnTurn *turn);
+
+/* The next frame for the guest, wherever it comes from. */
+enum XnGuestRxSource {
+    XN_GUEST_RX_FRAME,
+    /* one that the guest does not get: counted, forgotten */
+    XN_GUEST_RX_DROPPED,
+    XN_GUEST_RX_NONE,
+};
+
+/*
+ * Puts the next frame to `frame`, which has room for the largest, and tells its length and what to
+ * tell the guest with it. NONE may set broken_reason.
+ */
+enum XnGuestRxSource guest_rx_source_next(struct XnQueue *queue, uint8_t *frame,
+                                          uint32_t *ret_length, struct XnGuestRxMeta *ret_meta);
+
+/* Puts the frame that guest_rx_source_next() gave last back, to be the next one again. */
+void guest_rx_source_put_back(struct XnQueue *queue, const uint8_t *frame, uint32_t length,
+                              const struct XnGuestRxMeta *meta);
+
 uint32_t guest_rx_turn(struct XnQueue *queue, struct XnTurn *turn);
 
 #endif

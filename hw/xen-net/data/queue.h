@@ -17,6 +17,7 @@
 
 #include "base/counters.h"
 #include "data/journal.h"
+#include "data/vif-shared.h"
 #include "netif/features.h"
 #include "port/port.h"
 #include "xen/evtchn.h"
@@ -34,6 +35,7 @@ struct XnQueueConfig {
     uint32_t guest_rx_channel;
     struct XnPortQueue *port;
     struct XnFeatures features;
+    struct XnVifShared *shared;
     /* Written by the worker only; lives longer than a connection. */
     struct XnQueueCounters *counters;
     /* Written by the worker only; all zero for a new connection. */

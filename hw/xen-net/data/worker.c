@@ -162,7 +162,20 @@ static void worker_stop_broken(struct XnWorker *worker, struct XnQueue *queue)
     worker_watch(worker, &queue->evtchn_source, 0);
     worker_watch(worker, &queue->port_source, 0);
     queue->deadline_ns = 0;
+    queue->broken_told = true;
     queue->config.broken(queue->config.opaque, queue->broken_reason);
+}
+
+/* The earlier of two moments, of which 0 is never. */
+static uint64_t worker_earlier(uint64_t a, uint64_t b)
+{
+    return a == 0 || (b != 0 && b < a) ? b : a;
+}
+
+/* Does the guest lack buffers or credit, so that it is no use to read the port? */
+static bool worker_guest_rx_waits(const struct XnQueue *queue)
+{
+    return queue->guest_rx_slots_needed > 0 || queue->guest_rx_credit_ns != 0;
 }
 
 /* One turn for each direction that is ready, and then what the queue is to wait for. */
@@ -178,7 +191,6 @@ static void worker_serve(struct XnWorker *worker, struct XnQueue *queue)
         done += guest_rx_turn(queue, worker->turn);
     }
     if (queue->broken_reason) {
-        worker_stop_broken(worker, queue);
         return;
     }
     delay = worker_spurious_delay(queue, done);
@@ -189,17 +201,19 @@ static void worker_serve(struct XnWorker *worker, struct XnQueue *queue)
         delay = SLOTS_POLL_NS;
     }
     queue->deadline_ns = delay > 0 ? clock_now_ns() + delay : 0;
+    queue->deadline_ns = worker_earlier(queue->deadline_ns, queue->guest_tx_credit_ns);
+    queue->deadline_ns = worker_earlier(queue->deadline_ns, queue->guest_rx_credit_ns);
     worker_watch(worker, &queue->port_source,
-                 (queue->guest_rx_slots_needed > 0 ? 0u : EPOLLIN) |
+                 (worker_guest_rx_waits(queue) ? 0u : EPOLLIN) |
                      (queue->guest_tx_port_full ? EPOLLOUT : 0u));
 }
 
 /*
- * Milliseconds that epoll may wait: 0 while a queue is ready, -1 when nothing is due. A queue whose
- * deadline has come becomes ready here: it looks for buffers that the guest posted without telling,
- * and has its channels unmasked.
+ * Nanoseconds that epoll may wait: 0 while a queue is ready, UINT64_MAX when nothing is due. A
+ * queue whose deadline has come becomes ready here: it looks for buffers that the guest posted
+ * without telling, has credit again, or has its channels unmasked.
  */
-static int worker_timeout(struct XnWorker *worker)
+static uint64_t worker_timeout_ns(struct XnWorker *worker)
 {
     uint64_t now = 0, earliest = 0;
     bool ready = false;
@@ -222,14 +236,20 @@ static int worker_timeout(struct XnWorker *worker)
     if (ready) {
         return 0;
     }
-    return earliest == 0 ? -1 : (int)((earliest - now) / XN_NS_PER_MS + 1);
+    return earliest == 0 ? UINT64_MAX : earliest - now;
 }
 
 /* Marks what is ready. Returns whether a command waits. */
 static bool worker_poll(struct XnWorker *worker)
 {
     struct epoll_event events[WORKER_EVENTS];
-    int count = epoll_wait(worker->epoll_fd, events, WORKER_EVENTS, worker_timeout(worker));
+    uint64_t timeout_ns = worker_timeout_ns(worker);
+    struct timespec timeout = {
+        .tv_sec = (time_t)(timeout_ns / XN_NS_PER_S),
+        .tv_nsec = (long)(timeout_ns % XN_NS_PER_S),
+    };
+    int count = epoll_pwait2(worker->epoll_fd, events, WORKER_EVENTS,
+                             timeout_ns == UINT64_MAX ? NULL : &timeout, NULL);
     bool command = false;
 
     for (int i = 0; i < count; i++) {
@@ -304,6 +324,9 @@ static gpointer worker_main(gpointer data)
 
             if (worker_queue_ready(queue)) {
                 worker_serve(worker, queue);
+            }
+            if (queue->broken_reason && !queue->broken_told) {
+                worker_stop_broken(worker, queue);
             }
         }
     }

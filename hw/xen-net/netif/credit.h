@@ -53,6 +53,15 @@ bool credit_parse(const char *text, struct XnCreditRate *ret_rate, const char **
  */
 void credit_set(struct XnCredit *credit, const struct XnCreditRate *rate, uint64_t now_ns);
 
+/* Whether there is a limit at all; spares reading the clock. Any thread. */
+static inline bool credit_is_limited(const struct XnCredit *credit)
+{
+    double time_per_byte;
+
+    __atomic_load(&credit->time_per_byte, &time_per_byte, __ATOMIC_RELAXED);
+    return time_per_byte > 0;
+}
+
 /*
  * Takes `bytes` if that much credit is there. If not, takes nothing, returns false, and
  * *ret_ready_ns is the moment from which on it would be, if nobody else takes any. Any thread.

@@ -56,7 +56,9 @@ static enum XnSlotsReason parse_extras(struct Parser *parser)
             break;
         case XEN_NETIF_EXTRA_TYPE_MCAST_ADD:
         case XEN_NETIF_EXTRA_TYPE_MCAST_DEL:
-            parser_drop(parser, XN_SLOTS_UNEXPECTED_EXTRA);
+            packet->multicast_type = entry->extra.type;
+            memcpy(packet->multicast_address, entry->extra.u.mcast.addr,
+                   sizeof(packet->multicast_address));
             break;
         case XEN_NETIF_EXTRA_TYPE_HASH:
             break;
@@ -127,13 +129,16 @@ static enum XnSlotsReason parse_packet(struct Parser *parser)
     packet->size = head->size;
     packet->flags = head->flags & (NETTXF_csum_blank | NETTXF_data_validated);
     packet->slot_count = 1;
-    if (packet->size < ETH_HLEN) {
-        parser_drop(parser, XN_SLOTS_TOO_SHORT);
-    }
     if (head->flags & NETTXF_extra_info) {
         reason = parse_extras(parser);
     }
-    if (reason == XN_SLOTS_OK && (head->flags & NETTXF_more_data)) {
+    if (reason != XN_SLOTS_OK || packet->multicast_type != XEN_NETIF_EXTRA_TYPE_NONE) {
+        return reason;
+    }
+    if (packet->size < ETH_HLEN) {
+        parser_drop(parser, XN_SLOTS_TOO_SHORT);
+    }
+    if (head->flags & NETTXF_more_data) {
         reason = parse_continuations(parser, &head_size);
     }
     if (reason == XN_SLOTS_OK && head->offset + head_size > XN_PAGE_SIZE) {
@@ -163,10 +168,14 @@ enum XnSlotsResult slots_parse(const union XnGuestTxEntry entries[XN_RING_SIZE],
     ret_packet->extra_count = 0;
     ret_packet->gso_type = XEN_NETIF_GSO_TYPE_NONE;
     ret_packet->gso_size = 0;
+    ret_packet->multicast_type = XEN_NETIF_EXTRA_TYPE_NONE;
 
     *ret_reason = parse_packet(&parser);
     if (*ret_reason != XN_SLOTS_OK) {
         return XN_SLOTS_BROKEN;
+    }
+    if (ret_packet->multicast_type != XEN_NETIF_EXTRA_TYPE_NONE) {
+        return XN_SLOTS_MULTICAST;
     }
     *ret_reason = parser.drop;
     if (parser.drop != XN_SLOTS_OK) {
@@ -191,8 +200,6 @@ const char *slots_reason_text(enum XnSlotsReason reason)
         return "a packet has 20 or 21 slots, and 19 are the most that are taken";
     case XN_SLOTS_SIZE_MISMATCH:
         return "the slots of a packet hold more than its size";
-    case XN_SLOTS_UNEXPECTED_EXTRA:
-        return "a packet has extra info that was not negotiated";
     case XN_SLOTS_FAR_TOO_MANY:
         return "a packet has more than 21 slots";
     case XN_SLOTS_CROSSES_PAGE:

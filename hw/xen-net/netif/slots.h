@@ -9,10 +9,10 @@
  * part is the difference (netif.h). The parser sees only private copies of entries, reads each
  * once and allocates nothing.
  *
- * It tells three outcomes apart (user-reports rows 20, 23, 54, 59, 60; XSA-39, 155, 423, 432, 448):
- * a packet; a packet that cannot be forwarded but whose extent in the ring is known, so that each
- * of its entries can be answered with an error; a ring that can no longer be understood, after
- * which the vif is closed.
+ * It tells the outcomes apart (XSA-39, 155, 423, 432, 448): a packet; a change of the guest's
+ * multicast list, which is a head with such an extra and nothing else; a packet that cannot be
+ * forwarded but whose extent in the ring is known, so that each of its entries can be answered
+ * with an error; a ring that can no longer be understood, after which the vif is closed.
  */
 #ifndef XN_NETIF_SLOTS_H
 #define XN_NETIF_SLOTS_H
@@ -29,6 +29,8 @@
 
 enum XnSlotsResult {
     XN_SLOTS_PACKET,
+    /* No frame: the guest's list of multicast addresses changes (netif.h). */
+    XN_SLOTS_MULTICAST,
     XN_SLOTS_DROP,
     XN_SLOTS_BROKEN,
 };
@@ -40,7 +42,6 @@ enum XnSlotsReason {
     XN_SLOTS_TOO_SHORT,
     XN_SLOTS_TOO_MANY,
     XN_SLOTS_SIZE_MISMATCH,
-    XN_SLOTS_UNEXPECTED_EXTRA,
     /* broken */
     XN_SLOTS_FAR_TOO_MANY,
     XN_SLOTS_CROSSES_PAGE,
@@ -59,7 +60,7 @@ struct XnSlot {
 };
 
 struct XnGuestTxPacket {
-    /* Ring entries it takes, extras included; valid for PACKET and DROP. */
+    /* Ring entries it takes, extras included; valid unless BROKEN. */
     uint32_t entry_count;
     /* Entries 1 ... extra_count are extras, to be answered with NETIF_RSP_NULL. */
     uint32_t extra_count;
@@ -70,6 +71,9 @@ struct XnGuestTxPacket {
     /* XEN_NETIF_GSO_TYPE_*; gso_size is the segment's payload in bytes, not 0 unless NONE. */
     uint8_t gso_type;
     uint16_t gso_size;
+    /* For MULTICAST: XEN_NETIF_EXTRA_TYPE_MCAST_ADD or _DEL, and the address. Else 0. */
+    uint8_t multicast_type;
+    uint8_t multicast_address[6];
     /* Slots that hold data, in the packet's order; the guest may also post empty ones. */
     uint32_t slot_count;
     struct XnSlot slots[XN_GUEST_TX_SLOTS_MAX];

@@ -29,6 +29,7 @@ struct FakeGuest {
     netif_rx_front_ring_t guest_rx;
     struct XnQueueCounters counters;
     struct XnJournal journal;
+    struct XnVifShared shared;
     struct XnPortQueue port;
     int network;
     struct XnQueue *queue;
@@ -154,6 +155,8 @@ static struct FakeGuest *fake_guest_new(void)
     config.port = &guest->port;
     config.counters = &guest->counters;
     config.journal = &guest->journal;
+    config.shared = &guest->shared;
+    hash_init(&guest->shared.hash, 1);
     guest->queue = queue_create(&config, NULL);
     g_assert_nonnull(guest->queue);
     guest->turn = g_new0(struct XnTurn, 1);

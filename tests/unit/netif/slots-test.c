@@ -108,9 +108,13 @@ static void assert_consistent(const struct Parsed *parsed, uint32_t available)
     case XN_SLOTS_PACKET:
         g_assert_cmpint(parsed->reason, ==, XN_SLOTS_OK);
         break;
+    case XN_SLOTS_MULTICAST:
+        g_assert_cmpint(parsed->reason, ==, XN_SLOTS_OK);
+        g_assert_cmpuint(packet->entry_count, ==, 1 + packet->extra_count);
+        return;
     case XN_SLOTS_DROP:
         g_assert_cmpint(parsed->reason, >=, XN_SLOTS_TOO_SHORT);
-        g_assert_cmpint(parsed->reason, <=, XN_SLOTS_UNEXPECTED_EXTRA);
+        g_assert_cmpint(parsed->reason, <=, XN_SLOTS_SIZE_MISMATCH);
         break;
     case XN_SLOTS_BROKEN:
         g_assert_cmpint(parsed->reason, >=, XN_SLOTS_FAR_TOO_MANY);
@@ -339,18 +343,14 @@ static void test_slot_within_its_page(gconstpointer data)
 /* A reason to drop does not hide, further on, what breaks the ring. */
 static void test_crossing_behind_a_reason_to_drop(void)
 {
-    enum { TOO_SHORT, MCAST, MISMATCH, TOO_MANY, CASES };
+    enum { TOO_SHORT, MISMATCH, TOO_MANY, CASES };
 
     for (int reason = 0; reason < CASES; reason++) {
         for (int crossing = 0; crossing <= 1; crossing++) {
             g_autofree struct Posted *posted = posted_new(0);
             uint32_t more = reason == TOO_MANY ? 18 : 1;
 
-            post_slot(posted, 0, reason == TOO_SHORT ? 5 : 1000,
-                      NETTXF_more_data | (reason == MCAST ? NETTXF_extra_info : 0u));
-            if (reason == MCAST) {
-                post_extra(posted, XEN_NETIF_EXTRA_TYPE_MCAST_ADD, false);
-            }
+            post_slot(posted, 0, reason == TOO_SHORT ? 5 : 1000, NETTXF_more_data);
             for (uint32_t i = 0; i < more; i++) {
                 post_slot(posted, 0, reason == MISMATCH ? 1001 : 1, NETTXF_more_data);
             }
@@ -398,7 +398,8 @@ static void test_every_extra_type(void)
             break;
         case XEN_NETIF_EXTRA_TYPE_MCAST_ADD:
         case XEN_NETIF_EXTRA_TYPE_MCAST_DEL:
-            assert_outcome(posted, XN_SLOTS_DROP, XN_SLOTS_UNEXPECTED_EXTRA);
+            assert_outcome(posted, XN_SLOTS_MULTICAST, XN_SLOTS_OK);
+            g_assert_cmpuint(parse(posted).packet.multicast_type, ==, type);
             break;
         default:
             assert_outcome(posted, XN_SLOTS_BROKEN, XN_SLOTS_BAD_EXTRA_TYPE);
@@ -407,14 +408,24 @@ static void test_every_extra_type(void)
     }
 }
 
-/* A multicast request carries no data: size 0. The first reason to drop is the one reported. */
-static void test_first_reason_is_reported(void)
+/* A multicast request carries no data: its head may have any size, and only its extras belong. */
+static void test_multicast_request_is_no_packet(void)
 {
-    g_autofree struct Posted *posted = posted_new(0);
+    static const uint8_t address[6] = {0x01, 0x00, 0x5e, 0x01, 0x02, 0x03};
 
-    post_slot(posted, 0, 0, NETTXF_extra_info);
-    post_extra(posted, XEN_NETIF_EXTRA_TYPE_MCAST_DEL, false);
-    assert_outcome(posted, XN_SLOTS_DROP, XN_SLOTS_TOO_SHORT);
+    for (uint32_t size = 0; size <= 65535; size += 257) {
+        g_autofree struct Posted *posted = posted_new(255);
+        struct Parsed parsed;
+
+        post_slot(posted, 4095, size, NETTXF_extra_info);
+        post_extra(posted, XEN_NETIF_EXTRA_TYPE_MCAST_DEL, false);
+        memcpy(posted->entries[0].extra.u.mcast.addr, address, sizeof(address));
+        post_slot(posted, 0, 60, 0);
+        parsed = parse(posted);
+        g_assert_cmpint(parsed.result, ==, XN_SLOTS_MULTICAST);
+        g_assert_cmpuint(parsed.packet.entry_count, ==, 2);
+        g_assert_cmpmem(parsed.packet.multicast_address, 6, address, 6);
+    }
 }
 
 static void test_every_gso_type_and_size(void)
@@ -645,7 +656,7 @@ int main(int argc, char **argv)
                     test_crossing_behind_a_reason_to_drop);
     g_test_add_func("/slots/cut-off-anywhere-is-broken", test_cut_off_anywhere_is_broken);
     g_test_add_func("/slots/every-extra-type", test_every_extra_type);
-    g_test_add_func("/slots/first-reason-is-reported", test_first_reason_is_reported);
+    g_test_add_func("/slots/multicast-request-is-no-packet", test_multicast_request_is_no_packet);
     g_test_add_func("/slots/every-gso-type-and-size", test_every_gso_type_and_size);
     g_test_add_func("/slots/second-extra-of-a-type-overwrites",
                     test_second_extra_of_a_type_overwrites);

@@ -1,124 +1,45 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# lib.sh - what the simulator tests share: TAP, the daemon, guests, traffic, counters, bounded waits
+# lib.sh - what the tests of the data path share: background processes, traffic, counters
 #
 # A test that sources this runs as dom0 of a simulated host of its own, or skips where the machine
 # allows none. Whatever it leaves behind is gone with that host.
 
 set -euo pipefail
 
+lib_here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 if [ "${1-}" != --inside ]; then
-    exec "$(dirname "${BASH_SOURCE[0]}")/../xensim/xensim-run" --tap "$0" --inside
+    exec "$lib_here/../xensim/xensim-run" --tap "$0" --inside
 fi
+
+# shellcheck source=tests/sim/tap.sh
+. "$lib_here/tap.sh"
+# shellcheck source=tests/sim/daemon.sh
+. "$lib_here/daemon.sh"
 
 work=/run/test
 mkdir -p $work
-trap 'lib_ended $?' EXIT
 
-# --- TAP ------------------------------------------------------------------------------------------
-
-tap_count=0
-tap_failed=0
-tap_done=
-
-# ok NAME COMMAND...: COMMAND succeeds; its output is shown when it does not. Runs in this shell, so
-# it may set variables and leave processes behind.
-ok() {
-    local name=$1 status=0
-    shift
-    "$@" >$work/output 2>&1 </dev/null || status=$?
-    tap_point "$status" "$name" "$(<$work/output)"
-}
-
-# fails NAME COMMAND...: COMMAND fails.
-fails() {
-    local name=$1 status=1
-    shift
-    "$@" >$work/output 2>&1 </dev/null && status=0
-    tap_point "$((!status))" "$name" "$(<$work/output)"
-}
-
-# is NAME GOT WANTED: both are the same text.
-is() {
-    if [ "$2" = "$3" ]; then
-        tap_point 0 "$1" ''
-    else
-        tap_point 1 "$1" "got:    $2"$'\n'"wanted: $3"
+tap_diagnose() {
+    if [ -s "$daemon_log" ]; then
+        echo "the daemon's last lines:"
+        tail -n 20 "$daemon_log" | sed 's/^/  /'
     fi
-}
-
-# has NAME TEXT PATTERN: the extended regular expression matches the text.
-has() {
-    if [[ $2 =~ $3 ]]; then
-        tap_point 0 "$1" ''
-    else
-        tap_point 1 "$1" "text:   $2"$'\n'"wanted: $3"
-    fi
-}
-
-# between NAME LEAST GOT MOST
-between() {
-    if [ -n "$3" ] && [ "$2" -le "$3" ] && [ "$3" -le "$4" ]; then
-        tap_point 0 "$1" ''
-    else
-        tap_point 1 "$1" "got:    $3"$'\n'"wanted: $2 to $4"
-    fi
-}
-
-tap_point() { # STATUS NAME TEXT
-    tap_count=$((tap_count + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $tap_count - $2"
-        return
-    fi
-    tap_failed=$((tap_failed + 1))
-    echo "not ok $tap_count - $2"
-    {
-        echo "# $(basename "$0"): failed: $2"
-        sed 's/^/#   /' <<<"$3"
-        lib_daemon_log
-    } >&2
-}
-
-lib_daemon_log() {
-    if [ -s $work/qnetback.log ]; then
-        echo "#   the daemon's last lines:"
-        tail -n 30 $work/qnetback.log | sed 's/^/#     /'
-    fi
-}
-
-done_testing() {
-    tap_done=yes
-    echo "1..$tap_count"
-    [ "$tap_failed" -eq 0 ]
 }
 
 # A test that ends early says why: prove only sees that the plan is missing.
 lib_ended() { # STATUS
-    if [ -z "$tap_done" ]; then
-        {
-            echo "# $(basename "$0"): ended with status $1 after test point $tap_count"
-            lib_daemon_log
-        } >&2
-        [ "$1" -ne 0 ] || exit 1
+    if [ "$1" -ne 0 ] && [ "$tap_failed" -eq 0 ]; then
+        echo "# $(basename "$0"): ended with status $1 after test point $tap_count" >&2
+        tap_diagnose | sed 's/^/#   /' >&2
     fi
 }
+trap 'lib_ended $?' EXIT
 
-# --- waiting, and processes in the background -----------------------------------------------------
+# --- processes in the background ------------------------------------------------------------------
 
-# wait_for SECONDS COMMAND...: until COMMAND succeeds.
-wait_for() {
-    local end=$((SECONDS + $1))
-    shift
-    until "$@" >/dev/null 2>&1; do
-        [ "$SECONDS" -lt "$end" ] || return 1
-        sleep 0.02
-    done
-}
-
-# gone COMMAND...: COMMAND fails.
-gone() {
+gone() { # COMMAND...: fails
     ! "$@" >/dev/null 2>&1
 }
 
@@ -176,47 +97,15 @@ bridge() {
     ip link set "$1" mtu "${2:-1500}" up
 }
 
-# --- the daemon -----------------------------------------------------------------------------------
+# --- the daemon and guests ------------------------------------------------------------------------
 
-daemon=
-
-# daemon_start OPTION...: returns when it answers.
-daemon_start() {
-    qnetback "$@" >>$work/qnetback.log 2>&1 </dev/null &
-    daemon=$!
-    wait_for 10 lib_daemon_answers
-}
-
-lib_daemon_answers() {
-    qnetctl list || gone kill -0 "$daemon"
-    kill -0 "$daemon"
-}
-
-daemon_alive() {
-    kill -0 "$daemon" && qnetctl list >/dev/null
-}
-
-# daemon_stop: tells it to end; its exit status.
-daemon_stop() {
+# daemon_ends: two test points.
+daemon_ends() {
     local status=0
-    kill -TERM "$daemon"
-    wait_for 20 gone kill -0 "$daemon" || kill -KILL "$daemon"
-    wait "$daemon" || status=$?
-    daemon=
-    return $status
+    daemon_stop || status=$?
+    tap_point "$status" "the daemon ends in order" "status $status"
+    is "no sanitizer has complained" "$(grep -E 'ERROR: |runtime error' "$daemon_log" || true)" ""
 }
-
-# said PATTERN: the daemon has written a line that matches the basic regular expression.
-said() {
-    grep -q -- "$1" $work/qnetback.log
-}
-
-# calls NAME: how many calls of a kind the daemon has made, as the simulator counts.
-calls() {
-    xensim stats "$daemon" "$1"
-}
-
-# --- guests ---------------------------------------------------------------------------------------
 
 # guest_add DOMID [KEY=VALUE...]: a domain with one vif, number 0.
 guest_add() {
@@ -226,25 +115,9 @@ guest_add() {
     toolstack vif-add "$domid" 0 "$@"
 }
 
-backend_state() { # DOMID
-    xenstore-read "/local/domain/0/backend/vif/$1/0/state" 2>/dev/null
-}
-
-# backend_in DOMID STATE
-backend_in() {
-    [ "$(backend_state "$1")" = "$2" ]
-}
-
-backend_error() { # DOMID
-    xenstore-read "/local/domain/0/error/backend/vif/$1/0/error" 2>/dev/null ||
-        xenstore-read "/local/domain/0/backend/vif/$1/0/error" 2>/dev/null
-}
-
-# front DOMID OPTION...: the guest's driver, in the foreground.
-front() {
-    local domid=$1
-    shift
-    xensim as "$domid" qnetfront --json "$@"
+# calls NAME: how many calls of a kind the daemon has made, as the simulator counts.
+calls() {
+    xensim stats "$daemon_pid" "$1"
 }
 
 # --- traffic --------------------------------------------------------------------------------------
@@ -280,7 +153,7 @@ wire_to_guest() {
 # Linux drops frames for an interface until it has dealt with its new carrier, some time after the
 # daemon set it.
 lib_link_ready() { # DOMID INTERFACE
-    wait_for 10 backend_in "$1" 4 && wait_for 10 link_up "vif$1.0" && wait_for 10 link_up "$2"
+    backend_becomes "$1" 0 4 && wait_for 10 link_up "vif$1.0" && wait_for 10 link_up "$2"
 }
 
 link_up() { # INTERFACE
@@ -311,11 +184,6 @@ pages() {
 # --- counters -------------------------------------------------------------------------------------
 
 declare -A counted
-
-# counter VIF NAME: summed over the queues.
-counter() {
-    qnetctl stats "$1" --json | grep -o "\"$2\":[0-9]*" | awk -F: '{ sum += $2 } END { print +sum }'
-}
 
 # mark VIF: since counts from here.
 mark() {

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # tap.sh - test points for the shell tests of this directory
+#
+# A function tap_diagnose, if there is one, says more about the circumstances of a failure.
 
 tap_count=0
 tap_failed=0
@@ -40,6 +42,16 @@ has() {
     fi
 }
 
+# between NAME LEAST GOT MOST: numbers
+between() {
+    if [[ $3 =~ ^-?[0-9]+$ ]] && [ "$2" -le "$3" ] && [ "$3" -le "$4" ]; then
+        tap_point 0 "$1" ''
+    else
+        tap_point 1 "$1" "got:    $3"$'\n'"wanted: $2 to $4"
+    fi
+}
+
+# tap_point STATUS NAME TEXT
 tap_point() {
     tap_count=$((tap_count + 1))
     if [ "$1" -eq 0 ]; then
@@ -47,7 +59,11 @@ tap_point() {
     else
         tap_failed=$((tap_failed + 1))
         echo "not ok $tap_count - $2"
-        printf '# %s\n' "${3//$'\n'/$'\n# '}"
+        # prove shows standard error only.
+        printf '# %s\n' "$(basename "$0"): $2" "${3//$'\n'/$'\n# '}" >&2
+        if declare -F tap_diagnose >/dev/null; then
+            tap_diagnose | sed 's/^/#   /' >&2
+        fi
     fi
 }
 

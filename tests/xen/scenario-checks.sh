@@ -61,23 +61,23 @@ check_pings() { # GUEST ADDRESS: 1000, one after the other, none lost
 }
 
 # One transfer by TCP.  How fast it is says more about the host than about qnetback: what is
-# checked is that it goes through, and that the offloads work: the average frame is much larger
-# than the MTU.  A guest that gets no large frames (or sends none) shows up here.
-check_tcp() { # GUEST ADDRESS VIF to|from SECONDS
+# checked is that it goes through, and that segmentation offload works: the average frame is larger
+# than the MTU.  (On an idle host it is fifty KiB; TCP makes smaller frames when it is slow.)
+check_tcp() { # GUEST ADDRESS VIF to|from
     local what="$1: TCP $4 the guest" reverse=() counter=guest_rx output megabits mib frame before
     if [ "$4" = from ]; then
         reverse=(-R) counter=guest_tx
     fi
     before=$(stats)
-    if ! output=$(timeout $(($5 + 60)) iperf3 -J -c "$2" -t "$5" "${reverse[@]}" 2>&1); then
+    if ! output=$(timeout 150 iperf3 -J -c "$2" -n 48M "${reverse[@]}" 2>&1); then
         fail "$what" "expected: iperf3 ends well"$'\n'"seen:     $(tail -n 20 <<< "$output")"
         return
     fi
     read -r mib megabits <<< "$(jq -r '.end.sum_received |
         "\(.bytes / 1048576 | floor) \(.bits_per_second / 1000000 | floor)"' <<< "$output")"
-    at_least "$what: MiB received" "$mib" 4
+    at_least "$what: MiB received" "$mib" 40
     frame=$(stats | average_frame "$counter" "$3" "$before")
-    at_least "$what: bytes in an average frame" "$frame" 8000
+    at_least "$what: bytes in an average frame" "$frame" 2000
     say "$megabits Mbit/s (in emulation: not a measure of anything)"
 }
 
@@ -174,12 +174,15 @@ daemon_has_fds() { # COUNT
     [ "$(daemon_fds)" = "$1" ]
 }
 
+check_no_taps() { # WHEN
+    is "$1: no tap is left" "$(ls -d /sys/class/net/vif* 2> /dev/null)" ''
+}
+
 check_daemon_ends() { # WHEN: SIGTERM ends it well
     local pid=$daemon_pid
     stop_daemon
     is "$1: SIGTERM ends the daemon with status 0" "$daemon_status" 0
     is "$1: no message of a failed assertion or of a sanitizer" \
         "$(grep -aE 'CRITICAL|assert|Sanitizer|runtime error' "$daemon_log" | head -n 5)" ''
-    is "$1: no tap is left" "$(ls -d /sys/class/net/vif* 2> /dev/null)" ''
     check "$1: no process is left" gone kill -0 "$pid"
 }

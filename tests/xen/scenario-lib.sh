@@ -162,17 +162,21 @@ console_log() { # GUEST
     echo "/var/log/xen/guest-$1.log"
 }
 
-guest_config() { # GUEST TYPE ADDRESS/LEN VIF-LIST: /tmp/GUEST.cfg
+# GUEST TYPE ADDRESS/LEN|none VIF-LIST [RAMDISK]: makes /tmp/GUEST.cfg.  With "none" the guest's
+# own netfront is left out.
+guest_config() {
+    local network=qnb.ip=$3
+    [ "$3" != none ] || network=qnb.nonet=1
     # (tsc_mode: with the default, each rdtsc of the guest would trap.)
     cat > "/tmp/$1.cfg" << CONFIG
 name = "$1"
 type = "$2"
 kernel = "/boot/guest-vmlinux"
-ramdisk = "/boot/guest.cpio"
+ramdisk = "${5:-/boot/guest.cpio}"
 memory = 192
 vcpus = 1
 tsc_mode = "native"
-extra = "console=hvc0 mitigations=off random.trust_cpu=on panic=-1 loglevel=4 qnb.ip=$3"
+extra = "console=hvc0 mitigations=off random.trust_cpu=on panic=-1 loglevel=4 $network"
 on_poweroff = "destroy"
 on_reboot = "destroy"
 on_crash = "destroy"

@@ -105,8 +105,10 @@ is "INT: the command is told to end, its status returned" "$status" 3
 nothing_left "INT"
 
 start_messy
-kill -KILL "$runner"
-await_runner
+{
+    kill -KILL "$runner"
+    await_runner
+} 2>/dev/null
 nothing_left "KILL of the runner"
 
 start_messy

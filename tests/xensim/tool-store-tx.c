@@ -19,10 +19,10 @@
 
 struct Change {
     struct Change *next;
-    /* Where the allocated line starts, of which the others are parts. */
-    char *verb;
-    char *path;
-    char *value;
+    char *line; /* the others point into it */
+    const char *verb;
+    const char *path;
+    const char *value;
 };
 
 static struct Change *read_changes(void)
@@ -36,10 +36,11 @@ static struct Change *read_changes(void)
         struct Change *change = calloc(1, sizeof(*change));
         char *rest = strdup(line);
 
+        change->line = rest;
         rest[strcspn(rest, "\n")] = '\0';
         change->verb = strsep(&rest, "\t");
         change->path = strsep(&rest, "\t");
-        change->value = rest ? rest : (char *)"";
+        change->value = rest ? rest : "";
         if (!change->path) {
             fprintf(stderr, "store-tx: a line without a path: %s", line);
             exit(1);
@@ -51,14 +52,14 @@ static struct Change *read_changes(void)
     return first;
 }
 
-static void free_changes(struct Change *change)
+static void free_changes(struct Change *changes)
 {
-    while (change) {
-        struct Change *next = change->next;
+    while (changes) {
+        struct Change *change = changes;
 
-        free(change->verb);
+        changes = change->next;
+        free(change->line);
         free(change);
-        change = next;
     }
 }
 

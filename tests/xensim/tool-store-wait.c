@@ -68,11 +68,15 @@ int main(int argc, char **argv)
         long left = deadline - now_ms();
 
         if (matches(value, argv[2])) {
+            free(value);
+            xs_close(store);
             return 0;
         }
         if (left <= 0 || !wait_for_event(store, left)) {
             fprintf(stderr, "store-wait: %s is %s, not %s\n", argv[1], value ? value : "absent",
                     argv[2]);
+            free(value);
+            xs_close(store);
             return 1;
         }
         free(value);

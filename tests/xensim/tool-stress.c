@@ -112,6 +112,7 @@ static void run_victim(unsigned self, unsigned seed)
         xenevtchn_handle *evtchn = xenevtchn_open(NULL, 0);
 
         if (!gnttab || !gntshr || !evtchn) {
+            fprintf(stderr, "# a victim cannot open: %s\n", strerror(errno));
             _exit(1);
         }
         for (call = 0; call < 200; call++) {
@@ -123,12 +124,16 @@ static void run_victim(unsigned self, unsigned seed)
     }
 }
 
-static void expect(bool holds)
+static void expect_at(bool holds, int line)
 {
     if (!holds) {
+        printf("# the survivor's expectation of line %d does not hold: %s\n", line,
+               strerror(errno));
         board->faults++;
     }
 }
+
+#define expect(holds) expect_at(holds, __LINE__)
 
 /* What must always work: an own page through a mapping and a copy, an own event channel. */
 static void run_survivor(void)
@@ -183,30 +188,56 @@ static pid_t start_victim(unsigned self, unsigned seed)
     return pid;
 }
 
+static uint32_t found_left;
+
+static void left(const char *what, uint32_t domid, uint32_t number)
+{
+    if (found_left++ < 10) {
+        printf("# left in domain %u: %s %u\n", domid, what, number);
+    }
+}
+
+static void look_for_leftovers(uint16_t domid, const struct SimDomain *domain)
+{
+    uint32_t i;
+
+    if (domain->shared_pages || domain->pinned_pages) {
+        left("shared pages", domid, domain->shared_pages);
+        left("mapped pages", domid, domain->pinned_pages);
+    }
+    for (i = 1; domid && i < domain->evtchns_top; i++) {
+        if (evtchn_state(&domain->evtchn[i]) != SIM_EVTCHN_FREE) {
+            left("event channel", domid, i);
+        }
+    }
+    for (i = 0; i < domain->refs_top; i++) {
+        if (domain->grant[i].owner || domain->grant[i].pins || domain->grant[i].allocated) {
+            left("grant", domid, i);
+        }
+    }
+    for (i = SIM_FIRST_FRAME; i < SIM_MAX_FRAMES; i++) {
+        if (domain->frame_used[i]) {
+            left("frame", domid, i);
+        }
+    }
+}
+
 static bool world_is_empty(void)
 {
     uint32_t i;
-    bool empty = true;
 
     core_lock();
     process_reap();
     for (i = 0; i < SIM_MAX_MAPS; i++) {
-        empty &= !sim_world->map[i].owner;
+        if (sim_world->map[i].owner) {
+            left("mapping", sim_world->map[i].domid, sim_world->map[i].ref);
+        }
     }
     for (i = 0; i <= VICTIMS; i++) {
-        const struct SimDomain *domain = domain_tables((uint16_t)i);
-        uint32_t number;
-
-        empty &= domain && !domain->shared_pages && !domain->pinned_pages;
-        for (number = 1; i && number < domain->evtchns_top; number++) {
-            empty &= evtchn_state(&domain->evtchn[number]) == SIM_EVTCHN_FREE;
-        }
-        for (number = SIM_FIRST_FRAME; number < SIM_MAX_FRAMES; number++) {
-            empty &= !domain->frame_used[number];
-        }
+        look_for_leftovers((uint16_t)i, domain_tables((uint16_t)i));
     }
     core_unlock();
-    return empty;
+    return found_left == 0;
 }
 
 static int deaths(unsigned seed, unsigned kills)
@@ -232,7 +263,8 @@ static int deaths(unsigned seed, unsigned kills)
         nanosleep(&pause, NULL);
         kill(victim[which], SIGKILL);
         waitpid(victim[which], &status, 0);
-        if (!WIFSIGNALED(status)) {
+        if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL) {
+            printf("# a victim ended by itself: wait status %#x\n", (unsigned)status);
             board->faults++;
         }
         victim[which] = start_victim(which + 1, (unsigned)rand_r(&seed));
@@ -319,6 +351,7 @@ static int events(unsigned count)
         board->counter++;
         xenevtchn_notify(evtchn, (uint32_t)number);
     }
+    xenevtchn_close(evtchn);
     waitpid(echo, &status, 0);
     report(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the last event of a flood was seen");
     return failures != 0;

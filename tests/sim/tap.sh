@@ -5,23 +5,25 @@
 #
 # A function tap_diagnose, if there is one, says more about the circumstances of a failure.
 
+tap_output=/run/tap-output
 tap_count=0
 tap_failed=0
 
-# ok NAME COMMAND...: COMMAND succeeds; its output is shown when it does not.
+# ok NAME COMMAND...: COMMAND succeeds; its output is shown when it does not. It runs in this shell, so
+# a function may set variables, and start and await processes.
 ok() {
-    local name=$1 output status=0
+    local name=$1 status=0
     shift
-    output=$("$@" 2>&1) || status=$?
-    tap_point "$status" "$name" "$output"
+    "$@" >"$tap_output" 2>&1 </dev/null || status=$?
+    tap_point "$status" "$name" "$(<"$tap_output")"
 }
 
 # fails NAME COMMAND...: COMMAND fails.
 fails() {
-    local name=$1 output status=1
+    local name=$1 status=1
     shift
-    output=$("$@" 2>&1) && status=0
-    tap_point "$((!status))" "$name" "$output"
+    "$@" >"$tap_output" 2>&1 </dev/null && status=0
+    tap_point "$((!status))" "$name" "$(<"$tap_output")"
 }
 
 # is NAME GOT WANTED: both are the same text.

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "control/ctrl-ring.h"
 #include "control/journal-file.h"
 
 struct XnConnectionQueue {
@@ -33,6 +34,7 @@ struct XnConnection {
     struct XnConnectionConfig config;
     struct XnFrontend frontend;
     struct XnVifShared shared;
+    struct XnCtrlRing *ctrl_ring;
     struct XnConnectionQueue queues[XN_VIF_QUEUES_MAX];
 };
 
@@ -72,7 +74,8 @@ static void connection_broken(void *opaque, const char *reason)
 static void *connection_map(struct XnConnection *connection, const char *ring, uint32_t ref,
                             GError **error)
 {
-    void *page = gnttab_map(connection->config.gnttab, connection->config.id.domid, ref, error);
+    void *page =
+        gnttab_map(connection->config.gnttab, connection->config.id.domid, ref, true, error);
 
     if (!page) {
         g_prefix_error(error, "%s ring: ", ring);
@@ -155,6 +158,13 @@ static bool connection_open_queue(struct XnConnection *connection, unsigned inde
     if (!queue->journal) {
         return false;
     }
+    if (index == 0) {
+        connection->shared.memory = journal_file_memory(queue->journal);
+        if (!journal_adopted) {
+            mcast_init(&connection->shared.memory->mcast);
+            hash_init(&connection->shared.memory->hash, connection->frontend.queue_count);
+        }
+    }
     queue_config = (struct XnQueueConfig){
         .domid = config->id.domid,
         .guest_tx_page = queue->guest_tx_page,
@@ -176,6 +186,75 @@ static bool connection_open_queue(struct XnConnection *connection, unsigned inde
     return queue->queue != NULL;
 }
 
+static void connection_pause(void *opaque, uint32_t index, const struct XnStaticPages *static_pages)
+{
+    struct XnConnection *connection = opaque;
+    struct XnConnectionQueue *queue = &connection->queues[index];
+
+    worker_remove_queue(queue->worker, queue->queue);
+    queue_set_static_pages(queue->queue, static_pages);
+}
+
+static void connection_resume(void *opaque, uint32_t index)
+{
+    struct XnConnection *connection = opaque;
+    struct XnConnectionQueue *queue = &connection->queues[index];
+
+    worker_add_queue(queue->worker, queue->queue);
+}
+
+/*
+ * From now on any queue may get what another queue's port has. One worker serves them all, so that
+ * they need no locks between them.
+ */
+static void connection_steer(void *opaque)
+{
+    struct XnConnection *connection = opaque;
+    unsigned count = connection->frontend.queue_count;
+    struct XnWorker *worker = connection->queues[0].worker;
+
+    if (count == 1 || connection->shared.steered[0]) {
+        return;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        worker_remove_queue(connection->queues[i].worker, connection->queues[i].queue);
+    }
+    for (unsigned i = 0; i < count; i++) {
+        struct XnConnectionQueue *queue = &connection->queues[i];
+
+        connection->shared.steered[i] = queue->queue;
+        workers_move(connection->config.workers, queue->worker, worker);
+        queue->worker = worker;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        worker_add_queue(worker, connection->queues[i].queue);
+    }
+}
+
+static bool connection_open_ctrl_ring(struct XnConnection *connection, GError **error)
+{
+    const struct XnFrontend *frontend = &connection->frontend;
+    struct XnCtrlRingConfig config = {
+        .domid = connection->config.id.domid,
+        .ref = frontend->ctrl_ref,
+        .channel = frontend->ctrl_channel,
+        .queue_count = frontend->queue_count,
+        .gnttab = connection->config.gnttab,
+        .hash = &connection->shared.memory->hash,
+        .pause = connection_pause,
+        .resume = connection_resume,
+        .steer = connection_steer,
+        .broken = connection_broken,
+        .opaque = connection,
+    };
+
+    if (frontend->ctrl_channel == 0) {
+        return true;
+    }
+    connection->ctrl_ring = ctrl_ring_open(&config, error);
+    return connection->ctrl_ring != NULL;
+}
+
 struct XnConnection *connection_open(const struct XnConnectionConfig *config, GError **error)
 {
     struct XnConnection *connection = g_new0(struct XnConnection, 1);
@@ -183,8 +262,6 @@ struct XnConnection *connection_open(const struct XnConnectionConfig *config, GE
     connection->config = *config;
     connection->frontend = *config->frontend;
     connection->config.frontend = &connection->frontend;
-    mcast_init(&connection->shared.mcast);
-    hash_init(&connection->shared.hash, connection->frontend.queue_count);
     for (unsigned i = 0; i < connection->frontend.queue_count; i++) {
         if (!connection_open_queue(connection, i, error)) {
             if (connection->frontend.queue_count > 1) {
@@ -204,7 +281,11 @@ struct XnConnection *connection_open(const struct XnConnectionConfig *config, GE
         queue->worker = workers_take(config->workers);
         worker_add_queue(queue->worker, queue->queue);
     }
-    if (!port_set_carrier(config->port, true, error)) {
+    if (hash_algorithm(&connection->shared.memory->hash) != XEN_NETIF_CTRL_HASH_ALGORITHM_NONE) {
+        connection_steer(connection);
+    }
+    if (!connection_open_ctrl_ring(connection, error) ||
+        !port_set_carrier(config->port, true, error)) {
         goto fail;
     }
     return connection;
@@ -214,7 +295,7 @@ fail:
     return NULL;
 }
 
-static void connection_close_queue(struct XnConnection *connection, unsigned index, bool leave)
+static void connection_stop_queue(struct XnConnection *connection, unsigned index)
 {
     struct XnConnectionQueue *queue = &connection->queues[index];
 
@@ -222,6 +303,12 @@ static void connection_close_queue(struct XnConnection *connection, unsigned ind
         worker_remove_queue(queue->worker, queue->queue);
         workers_release(connection->config.workers, queue->worker);
     }
+}
+
+static void connection_close_queue(struct XnConnection *connection, unsigned index, bool leave)
+{
+    struct XnConnectionQueue *queue = &connection->queues[index];
+
     queue_destroy(queue->queue);
     journal_file_close(queue->journal, !leave);
     evtchn_close(queue->evtchn);
@@ -231,6 +318,10 @@ static void connection_close_queue(struct XnConnection *connection, unsigned ind
 
 static void connection_end(struct XnConnection *connection, bool leave)
 {
+    for (unsigned i = connection->frontend.queue_count; i-- > 0;) {
+        connection_stop_queue(connection, i);
+    }
+    ctrl_ring_close(connection->ctrl_ring);
     for (unsigned i = connection->frontend.queue_count; i-- > 0;) {
         connection_close_queue(connection, i, leave);
     }
@@ -269,5 +360,5 @@ const struct XnFrontend *connection_frontend(const struct XnConnection *connecti
 
 unsigned connection_mapped_grants(const struct XnConnection *connection)
 {
-    return 2 * connection->frontend.queue_count;
+    return 2 * connection->frontend.queue_count + ctrl_ring_mapped(connection->ctrl_ring);
 }

@@ -84,6 +84,23 @@ static bool frontend_read_queue(struct XnStore *store, const char *directory,
     return frontend_read_channels(store, directory, queue, error);
 }
 
+/* A ring without a channel is refused, as by the kernel's netback. */
+static bool frontend_read_ctrl_ring(struct XnStore *store, const char *directory,
+                                    struct XnFrontend *frontend, GError **error)
+{
+    if (!key_frontend_ctrl_ring_ref_read(store, directory, &frontend->ctrl_ref, error) ||
+        !key_frontend_event_channel_ctrl_read(store, directory, &frontend->ctrl_channel, error)) {
+        return false;
+    }
+    if (frontend->ctrl_ref == 0) {
+        frontend->ctrl_channel = 0;
+    } else if (frontend->ctrl_channel == 0) {
+        return frontend_fail(error, "%s is %u, but %s is missing", key_frontend_ctrl_ring_ref.name,
+                             frontend->ctrl_ref, key_frontend_event_channel_ctrl.name);
+    }
+    return true;
+}
+
 bool frontend_read(struct XnStore *store, const char *directory, unsigned queue_max,
                    struct XnFrontend *ret_frontend, GError **error)
 {
@@ -107,7 +124,8 @@ bool frontend_read(struct XnStore *store, const char *directory, unsigned queue_
                              key_frontend_multi_queue_num_queues.name, frontend.queue_count,
                              queue_max);
     }
-    if (!frontend_read_features(store, directory, &frontend.features, error)) {
+    if (!frontend_read_features(store, directory, &frontend.features, error) ||
+        !frontend_read_ctrl_ring(store, directory, &frontend, error)) {
         return false;
     }
     for (unsigned i = 0; i < frontend.queue_count; i++) {
@@ -128,7 +146,8 @@ bool frontend_read(struct XnStore *store, const char *directory, unsigned queue_
 
 bool frontend_same_rings(const struct XnFrontend *a, const struct XnFrontend *b)
 {
-    if (a->queue_count != b->queue_count) {
+    if (a->queue_count != b->queue_count || a->ctrl_channel != b->ctrl_channel ||
+        (a->ctrl_channel != 0 && a->ctrl_ref != b->ctrl_ref)) {
         return false;
     }
     for (unsigned i = 0; i < a->queue_count; i++) {

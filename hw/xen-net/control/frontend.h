@@ -21,6 +21,9 @@ struct XnFrontend {
     struct XnFeatures features;
     unsigned queue_count;
     struct XnFrontendQueue queues[XN_VIF_QUEUES_MAX];
+    /* The control ring; channel 0 when there is none. */
+    uint32_t ctrl_ref;
+    uint32_t ctrl_channel;
 };
 
 /*

@@ -12,11 +12,12 @@
 #include <unistd.h>
 
 /* Changes with every change of the layout, so that an upgraded daemon does not misread a file. */
-#define JOURNAL_FORMAT "qnetback journal 1"
+#define JOURNAL_FORMAT "qnetback journal 2"
 
 struct JournalContent {
     char format[32];
     struct XnJournalIdentity identity;
+    struct XnVifMemory memory;
     struct XnJournal journal;
 };
 
@@ -126,6 +127,11 @@ struct XnJournalFile *journal_file_open(const char *directory,
 struct XnJournal *journal_file_journal(struct XnJournalFile *file)
 {
     return &file->content->journal;
+}
+
+struct XnVifMemory *journal_file_memory(struct XnJournalFile *file)
+{
+    return &file->content->memory;
 }
 
 void journal_file_close(struct XnJournalFile *file, bool delete)

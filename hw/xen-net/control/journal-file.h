@@ -16,6 +16,7 @@
 #include <stdbool.h>
 
 #include "data/journal.h"
+#include "data/vif-shared.h"
 
 /* What makes a connection the same one; every byte counts, so start from a zeroed struct. */
 struct XnJournalIdentity {
@@ -42,6 +43,9 @@ struct XnJournalFile *journal_file_open(const char *directory,
 
 /* The mapped journal; lives as long as the file is open. */
 struct XnJournal *journal_file_journal(struct XnJournalFile *file);
+
+/* What the vif's guest has told us, which is in the journal of its queue 0. */
+struct XnVifMemory *journal_file_memory(struct XnJournalFile *file);
 
 /* Closes it, and deletes it when its connection has ended; NULL is fine. */
 void journal_file_close(struct XnJournalFile *file, bool delete);

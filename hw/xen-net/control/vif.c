@@ -332,6 +332,7 @@ static bool vif_publish_features_body(struct XnStore *store, void *opaque, GErro
            key_backend_feature_no_csum_offload_write(store, directory, false, error) &&
            key_backend_feature_ipv6_csum_offload_write(store, directory, true, error) &&
            key_backend_feature_split_event_channels_write(store, directory, true, error) &&
+           key_backend_feature_ctrl_ring_write(store, directory, true, error) &&
            key_backend_multi_queue_max_queues_write(store, directory, publish->vif->host->queue_max,
                                                     error);
 }

@@ -57,16 +57,28 @@ struct XnWorker *workers_take(struct XnWorkers *workers)
     return least->worker;
 }
 
-void workers_release(struct XnWorkers *workers, const struct XnWorker *worker)
+static struct XnWorkersEntry *workers_find(struct XnWorkers *workers, const struct XnWorker *worker)
 {
     for (unsigned i = 0; i < workers->count; i++) {
         if (workers->entries[i].worker == worker) {
-            g_assert(workers->entries[i].queues > 0);
-            workers->entries[i].queues--;
-            return;
+            return &workers->entries[i];
         }
     }
     g_assert_not_reached();
+}
+
+void workers_release(struct XnWorkers *workers, const struct XnWorker *worker)
+{
+    struct XnWorkersEntry *entry = workers_find(workers, worker);
+
+    g_assert(entry->queues > 0);
+    entry->queues--;
+}
+
+void workers_move(struct XnWorkers *workers, const struct XnWorker *from, const struct XnWorker *to)
+{
+    workers_release(workers, from);
+    workers_find(workers, to)->queues++;
 }
 
 unsigned workers_count(const struct XnWorkers *workers)

@@ -24,6 +24,10 @@ struct XnWorker *workers_take(struct XnWorkers *workers);
 /* Gives back one workers_take(). */
 void workers_release(struct XnWorkers *workers, const struct XnWorker *worker);
 
+/* Counts a queue that moves from one worker to another. */
+void workers_move(struct XnWorkers *workers, const struct XnWorker *from,
+                  const struct XnWorker *to);
+
 unsigned workers_count(const struct XnWorkers *workers);
 
 /* XN_BUFFERS_GRANTED when all of them have granted buffers, else XN_BUFFERS_PLAIN. */

@@ -112,7 +112,7 @@ static enum XnGuestRxSource guest_rx_source_port(struct XnQueue *queue, uint8_t 
         counter_add(&counters->guest_rx_drop_bad_header, 1);
         return XN_GUEST_RX_DROPPED;
     }
-    if (!mcast_pass(&queue->config.shared->mcast, frame)) {
+    if (!mcast_pass(&queue->config.shared->memory->mcast, frame)) {
         counter_add(&counters->guest_rx_drop_multicast, 1);
         return XN_GUEST_RX_DROPPED;
     }

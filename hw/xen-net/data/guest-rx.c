@@ -40,20 +40,38 @@ static struct XnQueue *guest_rx_steer(struct XnQueue *queue, const uint8_t *fram
     struct XnQueue *steered;
     struct XnHashResult hash;
 
-    if (hash_algorithm(&shared->hash) == XEN_NETIF_CTRL_HASH_ALGORITHM_NONE) {
+    if (hash_algorithm(&shared->memory->hash) == XEN_NETIF_CTRL_HASH_ALGORITHM_NONE) {
         return queue;
     }
-    hash = hash_frame(&shared->hash, frame, MIN(length, XN_HEADERS_MAX));
+    hash = hash_frame(&shared->memory->hash, frame, MIN(length, XN_HEADERS_MAX));
     if (hash.found) {
         meta->hash = hash_extra(&hash);
     }
-    steered = shared->steered[hash_queue(&shared->hash, hash.value)];
+    steered = shared->steered[hash_queue(&shared->memory->hash, hash.value)];
     return steered && !steered->broken_reason ? steered : queue;
 }
 
+/* Brings data slot `i` of a frame, which lies in our page `page`, to the guest's page `ref`. */
+static void guest_rx_deliver(struct XnTurn *turn, struct XnGuestRxSlot *slot, uint32_t i,
+                             uint32_t ref, uint32_t page)
+{
+    const struct XnQueueConfig *config = &slot->queue->config;
+    uint8_t *mapped = static_pages_find(config->static_pages, ref, true);
+    uint32_t offset = guest_rx_plan_offset(&slot->plan, i);
+    uint32_t size = guest_rx_plan_size(&slot->plan, i);
+
+    if (mapped) {
+        memcpy(mapped + offset, buffer_pool_page(turn->pool, page) + offset, size);
+        slot->segments[i] = XN_NO_SEGMENT;
+    } else {
+        slot->segments[i] =
+            (uint16_t)copy_batch_to_guest(&turn->copies, config->domid, ref, offset, size, page);
+    }
+}
+
 /*
- * Adds a frame in the pool's pages from `page` on to the copy batch. It uses the next requests of
- * its queue, which are taken into the journal unless they are there already.
+ * Delivers a frame that lies in the pool's pages from `page` on. It uses the next requests of its
+ * queue, which are taken into the journal unless they are there already.
  */
 static void guest_rx_plan_copies(struct XnTurn *turn, struct XnGuestRxSlot *slot, uint32_t page)
 {
@@ -65,14 +83,11 @@ static void guest_rx_plan_copies(struct XnTurn *turn, struct XnGuestRxSlot *slot
     while ((int32_t)(queue->guest_rx_next - ring->req_cons) > 0) {
         journal_take_guest_rx(queue->config.journal, ring);
     }
-    slot->first_segment = turn->copies.count;
     for (uint32_t i = 0; i < slot->plan.data_slots; i++) {
         uint32_t index = first + guest_rx_plan_position(&slot->plan, i);
 
-        copy_batch_to_guest(&turn->copies, queue->config.domid,
-                            journal_guest_rx(queue->config.journal, index)->gref,
-                            guest_rx_plan_offset(&slot->plan, i),
-                            guest_rx_plan_size(&slot->plan, i), page + i);
+        guest_rx_deliver(turn, slot, i, journal_guest_rx(queue->config.journal, index)->gref,
+                         page + i);
     }
 }
 
@@ -178,12 +193,30 @@ static void guest_rx_copy(struct XnQueue *queue, struct XnTurn *turn)
     }
 }
 
+/* How data slot `i` of a frame fared: GNTST_*. */
+static int16_t guest_rx_status(const struct XnTurn *turn, const struct XnGuestRxSlot *slot,
+                               uint32_t i)
+{
+    return slot->segments[i] == XN_NO_SEGMENT ? GNTST_okay
+                                              : turn->copies.segments[slot->segments[i]].status;
+}
+
+static bool guest_rx_succeeded(const struct XnTurn *turn, const struct XnGuestRxSlot *slot)
+{
+    for (uint32_t i = 0; i < slot->plan.data_slots; i++) {
+        if (guest_rx_status(turn, slot, i) != GNTST_okay) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void guest_rx_count(const struct XnTurn *turn, const struct XnGuestRxSlot *slot)
 {
     struct XnQueueCounters *counters = slot->queue->config.counters;
     uint32_t minimum = (slot->meta.headroom + slot->plan.length + XN_PAGE_SIZE - 1) / XN_PAGE_SIZE;
 
-    if (!copy_batch_succeeded(&turn->copies, slot->first_segment, slot->plan.data_slots)) {
+    if (!guest_rx_succeeded(turn, slot)) {
         counter_add(&counters->guest_rx_drop_bad_grant, 1);
         return;
     }
@@ -212,7 +245,7 @@ static void guest_rx_respond(const struct XnTurn *turn, const struct XnGuestRxSl
 
         if (!is_extra) {
             uint32_t data = position == 0 ? 0 : position - slot->plan.extra_slots;
-            int16_t status = turn->copies.segments[slot->first_segment + data].status;
+            int16_t status = guest_rx_status(turn, slot, data);
 
             if (status != GNTST_okay) {
                 entry.response.status = status;

@@ -106,7 +106,27 @@ static uint32_t guest_tx_parse(struct XnQueue *queue, struct XnTurn *turn, uint3
     return count;
 }
 
-/* Fetches the packets' bytes with one call: slot i of a packet goes to its page i. */
+/* Adds what is needed to have the bytes of the packet's slot `k` at hand. */
+static void guest_tx_fetch(struct XnQueue *queue, struct XnTurn *turn, struct XnGuestTxSlot *slot,
+                           uint32_t k)
+{
+    const struct XnSlot *piece = &slot->packet.slots[k];
+    uint8_t *mapped = static_pages_find(queue->config.static_pages, piece->ref, false);
+    uint32_t page;
+
+    if (mapped) {
+        slot->bytes[k] = mapped + piece->offset;
+        slot->in_place = true;
+        return;
+    }
+    page = buffer_pool_take(turn->pool, 1);
+    copy_batch_from_guest(&turn->copies, queue->config.domid, piece->ref, piece->offset,
+                          piece->size, page);
+    slot->bytes[k] = buffer_pool_page(turn->pool, page) + piece->offset;
+    slot->segment_count++;
+}
+
+/* Fetches the packets' bytes with one call. */
 static void guest_tx_copy(struct XnQueue *queue, struct XnTurn *turn, uint32_t count)
 {
     struct XnCopyBatch *copies = &turn->copies;
@@ -115,17 +135,15 @@ static void guest_tx_copy(struct XnQueue *queue, struct XnTurn *turn, uint32_t c
     copy_batch_reset(copies);
     for (uint32_t i = 0; i < count; i++) {
         struct XnGuestTxSlot *slot = &turn->guest_tx[i];
-        const struct XnGuestTxPacket *packet = &slot->packet;
 
         if (slot->dropped) {
             continue;
         }
-        slot->first_page = buffer_pool_take(turn->pool, packet->slot_count);
+        slot->in_place = false;
         slot->first_segment = copies->count;
-        for (uint32_t k = 0; k < packet->slot_count; k++) {
-            copy_batch_from_guest(copies, queue->config.domid, packet->slots[k].ref,
-                                  packet->slots[k].offset, packet->slots[k].size,
-                                  slot->first_page + k);
+        slot->segment_count = 0;
+        for (uint32_t k = 0; k < slot->packet.slot_count; k++) {
+            guest_tx_fetch(queue, turn, slot, k);
         }
     }
     if (copies->count > 0) {
@@ -135,16 +153,14 @@ static void guest_tx_copy(struct XnQueue *queue, struct XnTurn *turn, uint32_t c
     }
 }
 
-/* The frame's bytes as they lie in the pool; pieces that touch are one. Returns the pieces. */
-static int guest_tx_gather_list(const struct XnTurn *turn, const struct XnGuestTxSlot *slot,
-                                struct iovec *iov)
+/* The frame's bytes where they are; pieces that touch are one. Returns the pieces. */
+static int guest_tx_gather_list(const struct XnGuestTxSlot *slot, struct iovec *iov)
 {
     int count = 0;
 
     iov[0] = (struct iovec){0};
     for (uint32_t k = 0; k < slot->packet.slot_count; k++) {
-        uint8_t *bytes =
-            buffer_pool_page(turn->pool, slot->first_page + k) + slot->packet.slots[k].offset;
+        uint8_t *bytes = slot->bytes[k];
         size_t size = slot->packet.slots[k].size;
 
         if (count > 0 && (uint8_t *)iov[count - 1].iov_base + iov[count - 1].iov_len == bytes) {
@@ -159,9 +175,9 @@ static int guest_tx_gather_list(const struct XnTurn *turn, const struct XnGuestT
 }
 
 /*
- * Makes the first bytes of the frame one piece, in `headers`, for a guest that has spread its
- * headers over slots. iov[0] is free on entry, the frame's pieces are iov[1] ... iov[*count].
- * Returns the length of the new first piece, which is iov[0].
+ * Makes the first bytes of the frame one piece, in `headers`: for a guest that has spread its
+ * headers over slots, or that can still write to them. iov[0] is free on entry, the frame's pieces
+ * are iov[1] ... iov[*count]. Returns the length of the new first piece, which is iov[0].
  */
 static uint32_t guest_tx_linearise(struct iovec *iov, int *count, uint8_t *headers)
 {
@@ -187,20 +203,23 @@ static uint32_t guest_tx_linearise(struct iovec *iov, int *count, uint8_t *heade
 }
 
 /* Gives one frame to the port. Returns false when the port is full. */
-static bool guest_tx_send(struct XnQueue *queue, struct XnTurn *turn, struct XnGuestTxSlot *slot)
+static bool guest_tx_send(struct XnQueue *queue, struct XnGuestTxSlot *slot)
 {
     struct XnQueueCounters *counters = queue->config.counters;
     const struct XnGuestTxPacket *packet = &slot->packet;
+    enum XnOffloadResult result = XN_OFFLOAD_NEED_MORE;
     uint8_t headers[XN_HEADER_MAX];
     struct virtio_net_hdr header;
     /* the header, linearised headers, and the pieces */
     struct iovec iov[2 + XN_GUEST_TX_SLOTS_MAX];
     struct iovec *frame = &iov[2];
-    int count = guest_tx_gather_list(turn, slot, frame);
-    enum XnOffloadResult result =
-        offload_guest_tx_describe(packet, frame[0].iov_base, (uint32_t)frame[0].iov_len, &header);
+    int count = guest_tx_gather_list(slot, frame);
     int error;
 
+    if (!slot->in_place) {
+        result = offload_guest_tx_describe(packet, frame[0].iov_base, (uint32_t)frame[0].iov_len,
+                                           &header);
+    }
     if (result == XN_OFFLOAD_NEED_MORE) {
         uint32_t linear;
 
@@ -235,7 +254,7 @@ static bool guest_tx_send(struct XnQueue *queue, struct XnTurn *turn, struct XnG
 /* Changes the multicast list as the guest asks. */
 static void guest_tx_change_multicast(struct XnQueue *queue, struct XnGuestTxSlot *slot)
 {
-    struct XnMcast *mcast = &queue->config.shared->mcast;
+    struct XnMcast *mcast = &queue->config.shared->memory->mcast;
 
     if (slot->packet.multicast_type == XEN_NETIF_EXTRA_TYPE_MCAST_DEL) {
         mcast_delete(mcast, slot->packet.multicast_address);
@@ -257,11 +276,11 @@ static uint32_t guest_tx_send_all(struct XnQueue *queue, struct XnTurn *turn, ui
         if (slot->dropped) {
             continue;
         }
-        if (!copy_batch_succeeded(&turn->copies, slot->first_segment, slot->packet.slot_count)) {
+        if (!copy_batch_succeeded(&turn->copies, slot->first_segment, slot->segment_count)) {
             guest_tx_drop(slot, NETIF_RSP_ERROR, &queue->config.counters->guest_tx_drop_bad_grant);
             continue;
         }
-        if (!guest_tx_send(queue, turn, slot)) {
+        if (!guest_tx_send(queue, slot)) {
             queue->guest_tx_port_full = true;
             return i;
         }

@@ -94,6 +94,8 @@ struct XnQueue {
     struct XnPollSource port_source;
 };
 
+#define XN_NO_SEGMENT UINT16_MAX
+
 /* One guest_tx packet of the batch being handled. */
 struct XnGuestTxSlot {
     struct XnGuestTxPacket packet;
@@ -101,9 +103,12 @@ struct XnGuestTxSlot {
     int16_t status;
     /* nothing to send: answered only */
     bool dropped;
-    /* where its slots lie in the pool and in the copy batch */
-    uint32_t first_page;
+    /* where the bytes of its slots are: copied, or in the guest's own pages that stay mapped */
+    uint8_t *bytes[XN_GUEST_TX_SLOTS_MAX];
+    bool in_place;
+    /* its operations in the copy batch */
     uint32_t first_segment;
+    uint32_t segment_count;
 };
 
 /* One guest_rx frame of the batch being handled. */
@@ -112,7 +117,8 @@ struct XnGuestRxSlot {
     struct XnQueue *queue;
     struct XnGuestRxPlan plan;
     struct XnGuestRxMeta meta;
-    uint32_t first_segment;
+    /* its operation in the copy batch, by data slot; XN_NO_SEGMENT where the page is mapped */
+    uint16_t segments[XN_GUEST_RX_SLOTS_MAX];
 };
 
 /* What a worker lends to the queue whose turn it is; contents are dead between batches. */

@@ -68,6 +68,11 @@ struct XnQueue *queue_create(const struct XnQueueConfig *config, GError **error)
     return queue;
 }
 
+void queue_set_static_pages(struct XnQueue *queue, const struct XnStaticPages *static_pages)
+{
+    queue->config.static_pages = static_pages;
+}
+
 void queue_destroy(struct XnQueue *queue)
 {
     if (!queue) {

@@ -17,6 +17,7 @@
 
 #include "base/counters.h"
 #include "data/journal.h"
+#include "data/static-pages.h"
 #include "data/vif-shared.h"
 #include "netif/features.h"
 #include "port/port.h"
@@ -36,6 +37,8 @@ struct XnQueueConfig {
     struct XnPortQueue *port;
     struct XnFeatures features;
     struct XnVifShared *shared;
+    /* NULL until the guest offers static grants. */
+    const struct XnStaticPages *static_pages;
     /* Written by the worker only; lives longer than a connection. */
     struct XnQueueCounters *counters;
     /* Written by the worker only; all zero for a new connection. */
@@ -66,6 +69,9 @@ struct XnQueue;
  * rings' indices are impossible. Main thread.
  */
 struct XnQueue *queue_create(const struct XnQueueConfig *config, GError **error);
+
+/* Sets the table of static grants, of a queue that no worker has. Main thread. */
+void queue_set_static_pages(struct XnQueue *queue, const struct XnStaticPages *static_pages);
 
 /* Frees a queue that no worker has; NULL is fine. Main thread. */
 void queue_destroy(struct XnQueue *queue);

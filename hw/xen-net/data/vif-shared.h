@@ -16,14 +16,19 @@
 
 struct XnQueue;
 
-struct XnVifShared {
-    /* The vif's rate limits: one bucket for all queues. The control plane sets the rate. */
-    struct XnCredit guest_tx_credit;
-    struct XnCredit guest_rx_credit;
+/* What a vif's guest has told us since it connected; must survive the process, as its rings do. */
+struct XnVifMemory {
     /* Any queue changes the list, the control plane switches the filter. */
     struct XnMcast mcast;
     /* The control ring changes it. */
     struct XnHash hash;
+};
+
+struct XnVifShared {
+    struct XnVifMemory *memory;
+    /* The vif's rate limits: one bucket for all queues. The control plane sets the rate. */
+    struct XnCredit guest_tx_credit;
+    struct XnCredit guest_rx_credit;
     /*
      * Where frames go by their hash, when the guest has asked for that: then all queues are on one
      * worker, and each gives what its port has to whichever queue the hash says. NULL behind the

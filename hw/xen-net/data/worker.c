@@ -280,6 +280,7 @@ static void worker_take_queue(struct XnWorker *worker, struct XnQueue *queue)
     if (queue->config.adopted) {
         evtchn_notify(queue->config.evtchn, queue->config.guest_tx_channel);
         evtchn_notify(queue->config.evtchn, queue->config.guest_rx_channel);
+        queue->config.adopted = false;
     }
 }
 

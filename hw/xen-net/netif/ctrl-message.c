@@ -73,7 +73,7 @@ static void get_gref_mapping_size(const struct XnCtrlTarget *target, uint32_t qu
         return;
     }
     response->status = XEN_NETIF_CTRL_STATUS_SUCCESS;
-    response->data = target->grants[queue].limit;
+    response->data = target->grants[queue]->limit;
 }
 
 static void change_gref_mapping(const struct XnCtrlTarget *target,
@@ -93,13 +93,13 @@ static void change_gref_mapping(const struct XnCtrlTarget *target,
     }
     effect->queue = queue;
     if (request->type == XEN_NETIF_CTRL_TYPE_ADD_GREF_MAPPING) {
-        if (!static_grant_add(&target->grants[queue], bytes, count, effect->indices)) {
+        if (!static_grant_add(target->grants[queue], bytes, count, effect->indices)) {
             return;
         }
         effect->action = count > 0 ? XN_CTRL_MAP : XN_CTRL_NOTHING;
         effect->count = count;
     } else {
-        effect->count = static_grant_delete(&target->grants[queue], bytes, count, effect->indices);
+        effect->count = static_grant_delete(target->grants[queue], bytes, count, effect->indices);
         effect->action = effect->count > 0 ? XN_CTRL_UNMAP : XN_CTRL_NOTHING;
         effect->write_back = count * (uint32_t)sizeof(struct xen_netif_gref);
         response->data = effect->count;
@@ -166,7 +166,7 @@ struct xen_netif_ctrl_response ctrl_message_execute(const struct XnCtrlTarget *t
 void ctrl_message_undo(const struct XnCtrlTarget *target, struct XnCtrlEffect *effect,
                        struct xen_netif_ctrl_response *response)
 {
-    static_grant_delete_indices(&target->grants[effect->queue], effect->indices, effect->count);
+    static_grant_delete_indices(target->grants[effect->queue], effect->indices, effect->count);
     effect->action = XN_CTRL_NOTHING;
     effect->count = 0;
     response->status = XEN_NETIF_CTRL_STATUS_INVALID_PARAMETER;

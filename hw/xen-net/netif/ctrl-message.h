@@ -27,8 +27,11 @@
 struct XnCtrlTarget {
     struct XnHash *hash;
     uint32_t queue_count;
-    /* One table for each queue; NULL: static grants are not supported. */
-    struct XnStaticGrants *grants;
+    /*
+     * The tables of the queues, of which only that of the queue in the request is looked at; NULL:
+     * static grants are not supported.
+     */
+    struct XnStaticGrants *const *grants;
 };
 
 /* Bytes from the start of a granted page; length 0: nothing is needed. At most a page. */

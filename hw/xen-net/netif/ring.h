@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ring.h - the two shared rings of a queue, as a backend sees them
+ * ring.h - the shared rings of a vif, as a backend sees them
  *
  * Theory of operation
  *
@@ -12,8 +12,8 @@
  * private memory only; of the guest's, `req_prod` is believed only after the check that no more
  * than a ring full of requests is outstanding (XSA-39).
  *
- * A ring is used by the one worker thread that owns its queue. The memory is mapped and unmapped
- * by the control plane.
+ * A ring is used by one thread: the worker that owns its queue, or the main thread for the control
+ * ring. The memory is mapped and unmapped by the control plane.
  */
 #ifndef XN_NETIF_RING_H
 #define XN_NETIF_RING_H
@@ -60,10 +60,16 @@ union XnGuestRxEntry {
 
 _Static_assert(sizeof(union XnGuestRxEntry) == sizeof(netif_rx_response_t), "guest_rx slot size");
 
+/* Entries of the control ring, one page too. */
+#define XN_CTRL_RING_SIZE 128u
+
+_Static_assert(__CONST_RING_SIZE(xen_netif_ctrl, XN_PAGE_SIZE) == XN_CTRL_RING_SIZE,
+               "control ring size");
+
 /*
- * Declares, for one of the two rings: attach at the ring's own rsp_prod (0 for a fresh ring),
- * number of unconsumed requests (more than XN_RING_SIZE outstanding means the guest broke its
- * ring: false), arming of the event for the next `count` requests, and publication.
+ * Declares, for one of the rings, of `size` entries: attach at the ring's own rsp_prod (0 for a
+ * fresh ring), number of unconsumed requests (more than `size` outstanding means the guest broke
+ * its ring: false), arming of the event for the next `count` requests, and publication.
  *
  * ring_*_attach:  false when the shared indices are further apart than a ring (kexec leaves
  *                 non-zero ones; a hostile guest leaves anything).
@@ -72,7 +78,7 @@ _Static_assert(sizeof(union XnGuestRxEntry) == sizeof(netif_rx_response_t), "gue
  *                 ring, then looks again: true when they are already there.
  * ring_*_push:    publishes the responses written so far; true when the guest asked to be told.
  */
-#define XN_DEFINE_RING(side, netif_name)                                                     \
+#define XN_DEFINE_RING(side, netif_name, size)                                               \
     static inline bool ring_##side##_attach(netif_name##_back_ring_t *ring, void *page)      \
     {                                                                                        \
         netif_name##_sring_t *shared = page;                                                 \
@@ -82,10 +88,10 @@ _Static_assert(sizeof(union XnGuestRxEntry) == sizeof(netif_rx_response_t), "gue
         *ring = (netif_name##_back_ring_t){                                                  \
             .rsp_prod_pvt = answered,                                                        \
             .req_cons = answered,                                                            \
-            .nr_ents = XN_RING_SIZE,                                                         \
+            .nr_ents = (size),                                                               \
             .sring = shared,                                                                 \
         };                                                                                   \
-        return produced - answered <= XN_RING_SIZE;                                          \
+        return produced - answered <= (size);                                                \
     }                                                                                        \
                                                                                              \
     static inline bool ring_##side##_unconsumed(const netif_name##_back_ring_t *ring,        \
@@ -93,8 +99,7 @@ _Static_assert(sizeof(union XnGuestRxEntry) == sizeof(netif_rx_response_t), "gue
     {                                                                                        \
         RING_IDX produced = __atomic_load_n(&ring->sring->req_prod, __ATOMIC_ACQUIRE);       \
                                                                                              \
-        if (produced - ring->rsp_prod_pvt > XN_RING_SIZE ||                                  \
-            produced - ring->req_cons > XN_RING_SIZE) {                                      \
+        if (produced - ring->rsp_prod_pvt > (size) || produced - ring->req_cons > (size)) {  \
             return false;                                                                    \
         }                                                                                    \
         *ret_count = produced - ring->req_cons;                                              \
@@ -117,8 +122,9 @@ _Static_assert(sizeof(union XnGuestRxEntry) == sizeof(netif_rx_response_t), "gue
         return notify;                                                                       \
     }
 
-XN_DEFINE_RING(guest_tx, netif_tx)
-XN_DEFINE_RING(guest_rx, netif_rx)
+XN_DEFINE_RING(guest_tx, netif_tx, XN_RING_SIZE)
+XN_DEFINE_RING(guest_rx, netif_rx, XN_RING_SIZE)
+XN_DEFINE_RING(ctrl, xen_netif_ctrl, XN_CTRL_RING_SIZE)
 
 /* Copies the next guest_tx entry into private memory and consumes it. */
 static inline void ring_guest_tx_consume(netif_tx_back_ring_t *ring, union XnGuestTxEntry *ret)
@@ -150,6 +156,23 @@ static inline void ring_guest_rx_respond(netif_rx_back_ring_t *ring,
                                          const union XnGuestRxEntry *entry)
 {
     memcpy(RING_GET_RESPONSE(ring, ring->rsp_prod_pvt), entry, sizeof(*entry));
+    ring->rsp_prod_pvt++;
+}
+
+/* Copies the next control request into private memory and consumes it. */
+static inline void ring_ctrl_consume(xen_netif_ctrl_back_ring_t *ring,
+                                     struct xen_netif_ctrl_request *ret)
+{
+    memcpy(ret, (const void *)RING_GET_REQUEST(ring, ring->req_cons), sizeof(*ret));
+    __asm__ volatile("" ::: "memory");
+    ring->req_cons++;
+}
+
+/* Writes the next control response; the guest sees it at the next push. */
+static inline void ring_ctrl_respond(xen_netif_ctrl_back_ring_t *ring,
+                                     const struct xen_netif_ctrl_response *response)
+{
+    memcpy(RING_GET_RESPONSE(ring, ring->rsp_prod_pvt), response, sizeof(*response));
     ring->rsp_prod_pvt++;
 }
 

@@ -62,9 +62,11 @@ void gnttab_close(struct XnGnttab *gnttab)
     g_free(gnttab);
 }
 
-void *gnttab_map(struct XnGnttab *gnttab, uint32_t domid, uint32_t ref, GError **error)
+void *gnttab_map(struct XnGnttab *gnttab, uint32_t domid, uint32_t ref, bool writable,
+                 GError **error)
 {
-    void *page = xengnttab_map_grant_ref(gnttab->handle, domid, ref, PROT_READ | PROT_WRITE);
+    void *page = xengnttab_map_grant_ref(gnttab->handle, domid, ref,
+                                         writable ? PROT_READ | PROT_WRITE : PROT_READ);
 
     if (!page) {
         int saved = errno;

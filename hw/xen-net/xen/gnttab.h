@@ -25,10 +25,12 @@ struct XnGnttab *gnttab_open(GError **error);
 void gnttab_close(struct XnGnttab *gnttab);
 
 /*
- * Maps page `ref` of domain `domid`, readable and writable. NULL with an error for every reason
- * for which the hypervisor refuses (unknown, revoked, read-only, granted to somebody else).
+ * Maps page `ref` of domain `domid`, readable and, if asked for, writable. NULL with an error for
+ * every reason for which the hypervisor refuses (unknown, revoked, read-only, granted to somebody
+ * else).
  */
-void *gnttab_map(struct XnGnttab *gnttab, uint32_t domid, uint32_t ref, GError **error);
+void *gnttab_map(struct XnGnttab *gnttab, uint32_t domid, uint32_t ref, bool writable,
+                 GError **error);
 
 /* Undoes one gnttab_map; NULL page is fine. */
 void gnttab_unmap(struct XnGnttab *gnttab, void *page);

@@ -29,6 +29,7 @@ struct FakeGuest {
     netif_rx_front_ring_t guest_rx;
     struct XnQueueCounters counters;
     struct XnJournal journal;
+    struct XnVifMemory memory;
     struct XnVifShared shared;
     struct XnPortQueue port;
     int network;
@@ -156,7 +157,8 @@ static struct FakeGuest *fake_guest_new(void)
     config.counters = &guest->counters;
     config.journal = &guest->journal;
     config.shared = &guest->shared;
-    hash_init(&guest->shared.hash, 1);
+    guest->shared.memory = &guest->memory;
+    hash_init(&guest->memory.hash, 1);
     guest->queue = queue_create(&config, NULL);
     g_assert_nonnull(guest->queue);
     guest->turn = g_new0(struct XnTurn, 1);
@@ -178,6 +180,26 @@ static void fake_guest_adopt(struct FakeGuest *guest)
     g_assert_nonnull(guest->queue);
     guest->queue->guest_tx_ready = true;
     guest->queue->guest_rx_ready = true;
+}
+
+/* The guest makes its page `ref` a static grant of the queue. */
+static inline void fake_guest_add_static(struct FakeGuest *guest, struct XnStaticPages *table,
+                                         uint32_t ref, uint16_t flags)
+{
+    struct xen_netif_gref entry = {.ref = ref, .flags = flags};
+    uint16_t index;
+
+    g_assert_true(static_grant_add(&table->grants, (const uint8_t *)&entry, 1, &index));
+    table->pages[index] = guest->pages[ref];
+    queue_set_static_pages(guest->queue, table);
+}
+
+static inline struct XnStaticPages *fake_static_pages_new(void)
+{
+    struct XnStaticPages *table = g_new0(struct XnStaticPages, 1);
+
+    static_grant_init(&table->grants, FAKE_PAGES, 1);
+    return table;
 }
 
 static void fake_guest_free(struct FakeGuest *guest)

@@ -2,6 +2,7 @@
 /*
  * guest-rx-test.c - frames from the port to the guest
  */
+#include "base/clock.h"
 #include "fake-guest.h"
 
 #define CANARY 0xc5
@@ -236,6 +237,98 @@ static void test_impossible_index_breaks_the_ring(gconstpointer data)
     fake_guest_free(guest);
 }
 
+/* Static grants are written to directly; read-only ones are no use for that. */
+static void test_static_grants_need_no_copy_call(gconstpointer data)
+{
+    struct FakeGuest *guest = fake_guest_new();
+    g_autofree struct XnStaticPages *table = fake_static_pages_new();
+    uint32_t mask = GPOINTER_TO_UINT(data);
+    unsigned copied = 4;
+
+    for (uint32_t i = 0; i < 4; i++) {
+        if (mask & (1u << i)) {
+            bool readonly = i == 3;
+
+            fake_guest_add_static(guest, table, i, readonly ? XEN_NETIF_CTRLF_GREF_readonly : 0);
+            copied -= readonly ? 0 : 1;
+        }
+    }
+    post(guest, 4);
+    send_frame(guest, 4 * XN_PAGE_SIZE - 7, 3, NULL);
+    guest_rx_turn(guest->queue, guest->turn);
+    expect_frame(guest, 4 * XN_PAGE_SIZE - 7, 3);
+    g_assert_cmpuint(fake.segments, ==, copied);
+    fake_guest_free(guest);
+}
+
+static void test_rate_limit_keeps_one_frame_and_leaves_the_rest(void)
+{
+    struct FakeGuest *guest = fake_guest_new();
+    struct XnCreditRate rate = {.bytes = 2 * 65536, .interval_us = 3600000000};
+
+    credit_set(&guest->shared.guest_rx_credit, &rate, clock_now_ns());
+    post(guest, XN_RING_SIZE);
+    for (uint32_t i = 0; i < 4; i++) {
+        send_frame(guest, XN_FRAME_MAX, i, NULL);
+    }
+    guest_rx_turn(guest->queue, guest->turn);
+    g_assert_false(guest->queue->guest_rx_ready);
+    g_assert_cmpuint(guest->queue->guest_rx_credit_ns, >, 0);
+    expect_frame(guest, XN_FRAME_MAX, 0);
+    expect_frame(guest, XN_FRAME_MAX, 1);
+    expect_nothing(guest);
+    rate.bytes = 0;
+    credit_set(&guest->shared.guest_rx_credit, &rate, clock_now_ns());
+    guest->queue->guest_rx_credit_ns = 1;
+    guest->queue->guest_rx_ready = true;
+    guest_rx_turn(guest->queue, guest->turn);
+    expect_frame(guest, XN_FRAME_MAX, 2);
+    expect_frame(guest, XN_FRAME_MAX, 3);
+    fake_guest_free(guest);
+}
+
+/* Headroom is left free in the first slot, and no byte of it is touched. */
+static void test_headroom_is_left_free(void)
+{
+    static const uint32_t sizes[] = {60, 1514, 3840, 3841, 9014};
+    struct FakeGuest *guest = fake_guest_new();
+    uint32_t headroom = 256;
+
+    guest->queue->config.features.guest_rx_headroom = (uint16_t)headroom;
+    for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++) {
+        uint32_t slots = (headroom + sizes[i] + XN_PAGE_SIZE - 1) / XN_PAGE_SIZE;
+        uint32_t done = 0;
+
+        post(guest, slots + 1);
+        send_frame(guest, sizes[i], (uint32_t)i, NULL);
+        guest_rx_turn(guest->queue, guest->turn);
+        for (uint32_t slot = 0; slot <= slots; slot++) {
+            uint32_t index = guest->guest_rx.rsp_cons++;
+            const netif_rx_response_t *response = RING_GET_RESPONSE(&guest->guest_rx, index);
+            const uint8_t *page = guest->pages[index % XN_RING_SIZE];
+            uint32_t start = slot == 0 ? headroom : 0;
+
+            if (slot == 1) {
+                g_assert_cmpuint(((const netif_extra_info_t *)response)->type, ==,
+                                 XN_EXTRA_TYPE_XDP);
+                continue;
+            }
+            g_assert_cmpuint(response->offset, ==, start);
+            for (uint32_t k = 0; k < start; k++) {
+                g_assert_cmpuint(page[k], ==, CANARY);
+            }
+            for (int k = 0; k < response->status; k++) {
+                g_assert_cmpuint(page[start + (uint32_t)k], ==,
+                                 fake_byte((uint32_t)i, done + (uint32_t)k));
+            }
+            done += (uint32_t)response->status;
+        }
+        g_assert_cmpuint(done, ==, sizes[i]);
+        expect_nothing(guest);
+    }
+    fake_guest_free(guest);
+}
+
 /*
  * A process that died after writing responses and before publishing them: the buffers are used
  * again, though the responses lie over the requests.
@@ -293,6 +386,15 @@ int main(int argc, char **argv)
         g_test_add_data_func(name, GUINT_TO_POINTER(impossible[i]),
                              test_impossible_index_breaks_the_ring);
     }
+    for (uint32_t mask = 1; mask < 16; mask++) {
+        g_autofree char *name =
+            g_strdup_printf("/data/guest-rx/static-grants-need-no-copy-call/%#x", mask);
+
+        g_test_add_data_func(name, GUINT_TO_POINTER(mask), test_static_grants_need_no_copy_call);
+    }
+    g_test_add_func("/data/guest-rx/rate-limit-keeps-one-frame-and-leaves-the-rest",
+                    test_rate_limit_keeps_one_frame_and_leaves_the_rest);
+    g_test_add_func("/data/guest-rx/headroom-is-left-free", test_headroom_is_left_free);
     g_test_add_func("/data/guest-rx/successor-uses-the-buffers-of-the-journal",
                     test_successor_uses_the_buffers_of_the_journal);
     return g_test_run();

@@ -2,6 +2,7 @@
 /*
  * guest-tx-test.c - frames from the guest to the port
  */
+#include "base/clock.h"
 #include "fake-guest.h"
 
 /* Adds one ring entry; its id is its ring index, so that responses can be checked by position. */
@@ -309,6 +310,93 @@ static void test_headers_in_tiny_slots_are_gathered(void)
     fake_guest_free(guest);
 }
 
+/* Static grants cost no copy, wherever they stand among the slots of a frame. */
+static void test_static_grants_are_sent_from_where_they_lie(gconstpointer data)
+{
+    struct FakeGuest *guest = fake_guest_new();
+    g_autofree struct XnStaticPages *table = fake_static_pages_new();
+    uint32_t mask = GPOINTER_TO_UINT(data);
+    unsigned copied = 0;
+
+    for (uint32_t i = 0; i < 4; i++) {
+        if (mask & (1u << i)) {
+            fake_guest_add_static(guest, table, i, XEN_NETIF_CTRLF_GREF_readonly);
+        } else {
+            copied++;
+        }
+    }
+    post_frame(guest, 0, 0, 4 * XN_PAGE_SIZE, 3);
+    publish(guest);
+    g_assert_cmpuint(guest_tx_turn(guest->queue, guest->turn), ==, 1);
+    expect_frame(guest, 4 * XN_PAGE_SIZE, 3);
+    expect_responses(guest, 4, NETIF_RSP_OKAY);
+    g_assert_cmpuint(fake.segments, ==, copied);
+    g_assert_cmpuint(fake.calls, ==, copied > 0);
+    fake_guest_free(guest);
+}
+
+/* A frame waits for credit, and pays once. */
+static void test_rate_limit_holds_frames_in_the_ring(void)
+{
+    struct FakeGuest *guest = fake_guest_new();
+    struct XnCreditRate rate = {.bytes = 2 * 65536, .interval_us = 3600000000};
+
+    credit_set(&guest->shared.guest_tx_credit, &rate, clock_now_ns());
+    for (uint32_t i = 0; i < 3; i++) {
+        post_frame(guest, i * 16, 0, XN_FRAME_MAX, i);
+    }
+    publish(guest);
+    guest_tx_turn(guest->queue, guest->turn);
+    g_assert_false(guest->queue->guest_tx_ready);
+    g_assert_cmpuint(guest->queue->guest_tx_credit_ns, >, 0);
+    expect_frame(guest, XN_FRAME_MAX, 0);
+    expect_frame(guest, XN_FRAME_MAX, 1);
+    expect_no_frame(guest);
+    g_assert_cmpuint(guest->counters.guest_tx_rate_waits, ==, 1);
+    rate.bytes = 0;
+    credit_set(&guest->shared.guest_tx_credit, &rate, clock_now_ns());
+    guest->queue->guest_tx_ready = true;
+    guest_tx_turn(guest->queue, guest->turn);
+    expect_frame(guest, XN_FRAME_MAX, 2);
+    expect_responses(guest, 48, NETIF_RSP_OKAY);
+    fake_guest_free(guest);
+}
+
+static void post_multicast(struct FakeGuest *guest, uint8_t type, uint8_t last)
+{
+    netif_extra_info_t *extra;
+
+    post(guest, 0, 0, 0, NETTXF_extra_info);
+    extra = (void *)post(guest, 0, 0, 0, 0);
+    *extra =
+        (netif_extra_info_t){.type = type, .u.mcast.addr = {0x01, 0x00, 0x5e, 0x00, 0x00, last}};
+}
+
+/* 64 addresses, the 65th is refused; deleting never is; each is a head and a NULL. */
+static void test_multicast_requests_are_answered(void)
+{
+    struct FakeGuest *guest = fake_guest_new();
+
+    for (uint32_t i = 0; i < XN_MCAST_MAX + 2; i++) {
+        uint8_t type =
+            i <= XN_MCAST_MAX ? XEN_NETIF_EXTRA_TYPE_MCAST_ADD : XEN_NETIF_EXTRA_TYPE_MCAST_DEL;
+
+        post_multicast(guest, type, (uint8_t)i);
+    }
+    publish(guest);
+    while (guest->queue->guest_tx_ready) {
+        guest_tx_turn(guest->queue, guest->turn);
+    }
+    for (uint32_t i = 0; i < XN_MCAST_MAX + 2; i++) {
+        expect_responses(guest, 1, i == XN_MCAST_MAX ? NETIF_RSP_ERROR : NETIF_RSP_OKAY);
+        expect_responses(guest, 1, NETIF_RSP_NULL);
+    }
+    expect_no_response(guest);
+    expect_no_frame(guest);
+    g_assert_cmpuint(fake.calls, ==, 0);
+    fake_guest_free(guest);
+}
+
 /*
  * A process that died after writing responses and before publishing them: nothing is lost, though
  * the responses lie over the requests.
@@ -393,6 +481,17 @@ int main(int argc, char **argv)
                     test_extra_is_answered_with_null_behind_its_head);
     g_test_add_func("/data/guest-tx/headers-in-tiny-slots-are-gathered",
                     test_headers_in_tiny_slots_are_gathered);
+    for (uint32_t mask = 1; mask < 16; mask++) {
+        g_autofree char *name =
+            g_strdup_printf("/data/guest-tx/static-grants-are-sent-from-where-they-lie/%#x", mask);
+
+        g_test_add_data_func(name, GUINT_TO_POINTER(mask),
+                             test_static_grants_are_sent_from_where_they_lie);
+    }
+    g_test_add_func("/data/guest-tx/rate-limit-holds-frames-in-the-ring",
+                    test_rate_limit_holds_frames_in_the_ring);
+    g_test_add_func("/data/guest-tx/multicast-requests-are-answered",
+                    test_multicast_requests_are_answered);
     g_test_add_func("/data/guest-tx/successor-goes-on-from-the-journal",
                     test_successor_goes_on_from_the_journal);
     for (size_t i = 0; i < G_N_ELEMENTS(foreign); i++) {

@@ -17,6 +17,7 @@ enum { QUEUES = 3, GRANTS = 20, PAGE = 4096 };
 struct Vif {
     struct XnHash hash;
     struct XnStaticGrants grants[QUEUES];
+    struct XnStaticGrants *tables[QUEUES];
     struct XnCtrlTarget target;
     uint8_t page[PAGE];
     uint32_t page_ref;
@@ -33,11 +34,12 @@ static void vif_set_up(struct Vif *vif, gconstpointer data)
     hash_init(&vif->hash, QUEUES);
     for (uint32_t i = 0; i < QUEUES; i++) {
         static_grant_init(&vif->grants[i], GRANTS, (uint32_t)g_test_rand_int());
+        vif->tables[i] = &vif->grants[i];
     }
     vif->target = (struct XnCtrlTarget){
         .hash = &vif->hash,
         .queue_count = QUEUES,
-        .grants = data ? NULL : vif->grants,
+        .grants = data ? NULL : vif->tables,
     };
     vif->page_ref = 77;
     vif->copy_fails = false;

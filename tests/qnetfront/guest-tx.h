@@ -17,7 +17,7 @@
 #include <xengnttab.h>
 
 /* Data slots and the GSO extra of the largest well-formed packet. */
-#define XN_GUEST_TX_ROOM (XN_GUEST_TX_SLOTS_MAX + 1)
+#define XN_GUEST_TX_ROOM (XN_LAYOUT_SLOTS + 1)
 
 struct XnGuestTxCounters {
     uint64_t packets; /* queued */

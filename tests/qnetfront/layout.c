@@ -84,17 +84,30 @@ static unsigned int cut_tiny(unsigned int length, unsigned int max, struct XnSlo
     return count + cut_pages(length, slot + count);
 }
 
+/* Returns the new number of slots. */
+static unsigned int add_empty(unsigned int empty, unsigned int count, unsigned int max,
+                              uint64_t *state, struct XnSlot *slot)
+{
+    for (; empty && count < max; empty--, count++) {
+        unsigned int at = next_random(state) % (count + 1);
+
+        memmove(&slot[at + 1], &slot[at], (count - at) * sizeof(*slot));
+        slot[at] = (struct XnSlot){0};
+    }
+    return count;
+}
+
 unsigned int layout_cut(const struct XnLayout *layout, unsigned int length, uint64_t random,
                         struct XnSlot *slot)
 {
     unsigned int least = pages_for(length);
-    unsigned int max = min_uint(layout->max, XN_GUEST_TX_SLOTS_MAX);
+    unsigned int max = min_uint(layout->max, XN_LAYOUT_SLOTS);
     unsigned int count = 0;
 
     if (!length || least > max) {
         return 0;
     }
-    memset(slot, 0, XN_GUEST_TX_SLOTS_MAX * sizeof(*slot));
+    memset(slot, 0, XN_LAYOUT_SLOTS * sizeof(*slot));
     if (layout->slots) {
         count = max_uint(least, min_uint(layout->slots, min_uint(length, max)));
         cut_random(length, count, &random, slot);
@@ -108,6 +121,7 @@ unsigned int layout_cut(const struct XnLayout *layout, unsigned int length, uint
     } else {
         count = cut_pages(length, slot);
     }
+    count = add_empty(layout->empty, count, max, &random, slot);
     for (unsigned int i = 0; layout->random_offset && i < count; i++) {
         slot[i].offset = next_random(&random) % (XN_PAGE_SIZE - slot[i].size + 1u);
     }

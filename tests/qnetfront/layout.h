@@ -5,6 +5,9 @@
 
 #include "ring.h"
 
+/* netif.h asks backends for 18 slots, and Linux's has always taken one more. */
+#define XN_LAYOUT_SLOTS (XN_GUEST_TX_SLOTS_MAX + 1)
+
 /* One ring slot: @size bytes at @offset of a page. */
 struct XnSlot {
     uint16_t offset;
@@ -24,13 +27,14 @@ extern const char *const xn_layout_name[XN_LAYOUTS];
 struct XnLayout {
     enum XnLayoutKind kind;
     unsigned int slots; /* exact number of slots where the length permits, 0: the kind decides */
-    unsigned int max; /* never more, 1..XN_GUEST_TX_SLOTS_MAX */
+    unsigned int max; /* never more, 1..XN_LAYOUT_SLOTS */
+    unsigned int empty; /* slots without data in addition, anywhere, as far as max permits */
     bool random_offset; /* data begins anywhere in its page instead of at its start */
 };
 
-/* Fills @slot (room for XN_GUEST_TX_SLOTS_MAX) for a frame of @length bytes and returns the number
+/* Fills @slot (room for XN_LAYOUT_SLOTS) for a frame of @length bytes and returns the number
  * of slots, or 0 if layout->max pages cannot hold it. The same @random gives the same slots. No
- * slot is empty, none crosses its page. */
+ * slot crosses its page, and none is empty but those that are asked for. */
 unsigned int layout_cut(const struct XnLayout *layout, unsigned int length, uint64_t random,
                         struct XnSlot *slot);
 

@@ -24,7 +24,7 @@ static bool send_next(struct XnGenerate *generate)
 {
     struct XnFrontend *frontend = generate->frontend;
     struct XnLayout layout = generate->options->layout;
-    struct XnSlot slot[XN_GUEST_TX_SLOTS_MAX];
+    struct XnSlot slot[XN_LAYOUT_SLOTS];
     struct XnFrameSpec spec;
     struct XnFrameMeta meta;
     unsigned int count;

@@ -45,7 +45,8 @@ static const char usage_text[] =
     "  --vlan N                 802.1Q tags, 0 to 2 (0)\n"
     "  --to MAC, --from MAC     addresses (02:71:00:00:00:02, 02:71:00:00:00:01)\n"
     "  --layout full|header|tiny|random   how generate cuts frames into slots (full)\n"
-    "  --slots N                exactly N slots where the length permits, 1 to 18\n"
+    "  --slots N                exactly N slots where the length permits, 1 to 19\n"
+    "  --empty N                N more slots without data, as far as 18, or --slots, permit\n"
     "  --offset                 data at random offsets in their pages\n"
     "  --window N               frames under way at most, with --progress or on a tap (128)\n"
     "  --rate N                 frames per second at most\n"
@@ -90,6 +91,7 @@ enum {
     OPT_FROM,
     OPT_LAYOUT,
     OPT_SLOTS,
+    OPT_EMPTY,
     OPT_OFFSET,
     OPT_WINDOW,
     OPT_RATE,
@@ -127,6 +129,7 @@ static const struct option long_options[] = {
     {"from", required_argument, NULL, OPT_FROM},
     {"layout", required_argument, NULL, OPT_LAYOUT},
     {"slots", required_argument, NULL, OPT_SLOTS},
+    {"empty", required_argument, NULL, OPT_EMPTY},
     {"offset", no_argument, NULL, OPT_OFFSET},
     {"window", required_argument, NULL, OPT_WINDOW},
     {"rate", required_argument, NULL, OPT_RATE},
@@ -325,7 +328,13 @@ static bool take_option(struct XnOptions *options, int option, char *value)
         options->layout.kind = word;
         return good;
     case OPT_SLOTS:
-        return parse_uint(value, 1, XN_GUEST_TX_SLOTS_MAX, &options->layout.slots);
+        good = parse_uint(value, 1, XN_LAYOUT_SLOTS, &options->layout.slots);
+        if (options->layout.max < options->layout.slots) {
+            options->layout.max = options->layout.slots;
+        }
+        return good;
+    case OPT_EMPTY:
+        return parse_uint(value, 0, XN_LAYOUT_SLOTS - 1, &options->layout.empty);
     case OPT_OFFSET:
         options->layout.random_offset = true;
         return true;

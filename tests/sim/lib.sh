@@ -177,7 +177,7 @@ lib_transfer_end() { # NAME
 pages() {
     awk -v min="$1" -v max="$2" -v step="${3:-1}" 'BEGIN {
         for (length_ = min; length_ <= max; length_ += step) sum += int((length_ + 4095) / 4096)
-        printf "%d\n", sum
+        printf "%.0f\n", sum
     }'
 }
 
@@ -202,5 +202,5 @@ since() {
 
 lib_counters() { # VIF
     qnetctl stats "$1" --json | grep -oE '"[a-z_]+":[0-9]+' | tr -d '"' |
-        awk -F: '{ sum[$1] += $2 } END { for (name in sum) print name ":" sum[name] }'
+        awk -F: '{ sum[$1] += $2 } END { for (name in sum) printf "%s:%.0f\n", name, sum[name] }'
 }

@@ -6,7 +6,7 @@
 
 static void check(const struct XnLayout *layout, unsigned int length)
 {
-    struct XnSlot slot[XN_GUEST_TX_SLOTS_MAX];
+    struct XnSlot slot[XN_LAYOUT_SLOTS];
     unsigned int count = layout_cut(layout, length, length * 31u, slot);
     unsigned int total = 0;
 
@@ -38,7 +38,7 @@ static unsigned int cut(enum XnLayoutKind kind, unsigned int length, struct XnSl
 
 static void test_kinds(void)
 {
-    struct XnSlot slot[XN_GUEST_TX_SLOTS_MAX];
+    struct XnSlot slot[XN_LAYOUT_SLOTS];
 
     g_assert_cmpuint(cut(XN_LAYOUT_FULL, 4096, slot), ==, 1);
     g_assert_cmpuint(cut(XN_LAYOUT_FULL, 4097, slot), ==, 2);
@@ -55,17 +55,42 @@ static void test_kinds(void)
 static void test_exact_number(void)
 {
     struct XnLayout layout = {.slots = 7, .max = XN_GUEST_TX_SLOTS_MAX};
-    struct XnSlot slot[XN_GUEST_TX_SLOTS_MAX];
+    struct XnSlot slot[XN_LAYOUT_SLOTS];
 
     g_assert_cmpuint(layout_cut(&layout, 1000, 1, slot), ==, 7);
     g_assert_cmpuint(layout_cut(&layout, 5, 1, slot), ==, 5);
     g_assert_cmpuint(layout_cut(&layout, 65535, 1, slot), ==, 16);
 }
 
+static void test_empty_slots(void)
+{
+    struct XnLayout layout = {.kind = XN_LAYOUT_FULL, .max = 18, .empty = 4};
+    struct XnSlot slot[XN_LAYOUT_SLOTS];
+    bool first = false, last = false;
+
+    for (unsigned int random = 0; random < 100; random++) {
+        unsigned int empty = 0, total = 0;
+
+        g_assert_cmpuint(layout_cut(&layout, 9000, random, slot), ==, 7);
+        for (unsigned int i = 0; i < 7; i++) {
+            empty += slot[i].size == 0;
+            total += slot[i].size;
+        }
+        g_assert_cmpuint(empty, ==, 4);
+        g_assert_cmpuint(total, ==, 9000);
+        first |= slot[0].size == 0;
+        last |= slot[6].size == 0;
+    }
+    g_assert_true(first && last);
+    g_assert_cmpuint(layout_cut(&layout, 65535, 1, slot), ==, 18);
+    layout.max = layout.slots = 19;
+    g_assert_cmpuint(layout_cut(&layout, 65535, 1, slot), ==, 19);
+}
+
 static void test_too_long(void)
 {
     struct XnLayout layout = {.max = 1};
-    struct XnSlot slot[XN_GUEST_TX_SLOTS_MAX];
+    struct XnSlot slot[XN_LAYOUT_SLOTS];
 
     g_assert_cmpuint(layout_cut(&layout, 4096, 1, slot), ==, 1);
     g_assert_cmpuint(layout_cut(&layout, 4097, 1, slot), ==, 0);
@@ -91,6 +116,7 @@ int main(int argc, char **argv)
     }
     g_test_add_func("/qnetfront/layout/kinds", test_kinds);
     g_test_add_func("/qnetfront/layout/exact-number", test_exact_number);
+    g_test_add_func("/qnetfront/layout/empty-slots", test_empty_slots);
     g_test_add_func("/qnetfront/layout/too-long", test_too_long);
     return g_test_run();
 }

@@ -412,6 +412,10 @@ static bool vif_connect(struct XnVif *vif, bool adopt, GError **error)
         g_autofree char *text = vif_describe_connection(vif, adopt);
 
         vif_log(vif, XN_LOG_INFO, text);
+        if (vif->error) {
+            store_error_clear(host->store, host->own_domid, vif->id);
+            g_clear_pointer(&vif->error, g_free);
+        }
         return true;
     }
 
@@ -467,10 +471,6 @@ static void vif_entered(struct XnVif *vif, enum xenbus_state next)
     vif->facts.node = next;
     vif->facts.waited = false;
     log_debug(vif->name, "state %s", vif_state_name(next));
-    if (next == XenbusStateConnected && vif->error) {
-        store_error_clear(vif->host->store, vif->host->own_domid, vif->id);
-        g_clear_pointer(&vif->error, g_free);
-    }
 }
 
 static gboolean vif_close_timeout(gpointer opaque)

@@ -74,7 +74,7 @@ static void queue_packet(unsigned int length, uint16_t gso_size)
 {
     static uint8_t frame[65536];
     struct XnLayout layout = {.max = XN_GUEST_TX_SLOTS_MAX};
-    struct XnSlot slot[XN_GUEST_TX_SLOTS_MAX];
+    struct XnSlot slot[XN_LAYOUT_SLOTS];
     struct XnFrameMeta meta = {.csum_blank = gso_size > 0,
                                .gso_type = gso_size ? XEN_NETIF_GSO_TYPE_TCPV4 : 0,
                                .gso_size = gso_size};

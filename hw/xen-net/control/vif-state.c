@@ -4,27 +4,32 @@
  *
  * Theory of operation
  *
- *                     prepare             connect
- *     Initialising(1) ------> InitWait(2) ------> Connected(4)
- *            |                 |      ^                 |
- *            |                 |      |                 | disconnect
- *            |                 v      | prepare         |
- *            +-----------> Closing(5) |  <--------------+
+ *                     prepare             connect            reconfigure
+ *     Initialising(1) ------> InitWait(2) ------> Connected(4) <------> Reconfigured(8)
+ *            |                 |      ^                 |                      |
+ *            |                 |      |                 | disconnect           | disconnect
+ *            |                 v      | prepare         |                      |
+ *            +-----------> Closing(5) |  <--------------+----------------------+
  *                              |      |
  *                              +-> Closed(6)
  *
- * What the facts ask for is a target: InitWait, Connected, Closing or Closed. The table below has,
- * for each state that we can be in and each target, the one legal step towards it; steps are taken
- * until the vif is where it should be. So a frontend that jumps from Connected to Initialising (a
- * kexec, a reloaded driver) sees us publish 5, 6 and 2.
+ * What the facts ask for is a target: InitWait, Connected, Reconfigured, Closing or Closed. The
+ * table below has, for each state that we can be in and each target, the one legal step towards it;
+ * steps are taken until the vif is where it should be. So a frontend that jumps from Connected to
+ * Initialising (a kexec, a reloaded driver) sees us publish 5, 6 and 2.
+ *
+ * A connected frontend that goes to Reconfiguring(7) has changed what it can take (an extension of
+ * Linux's: headroom for an XDP program). We apply that and answer with Reconfigured, in which we
+ * rest only as long as the frontend waits there for us.
  *
  * A vif that is shut does not open: the toolstack has asked for closing (it writes 5 into our own
  * state node), a connection failed, a ring is broken. Its frontend, if it lives, gets a bounded
  * time to close; then we close alone. A vif that is shut until a restart opens again once it is
  * closed and its frontend has been seen to let go: gone, Closed, or Initialising.
  *
- * A vif that is found Connected, with a frontend that is Connected too, lost its daemon and nothing
- * else. It is adopted: its rings are served on, no state is written, and its guest does not notice.
+ * A vif that is found Connected or Reconfigured, with a frontend that is so too, lost its daemon
+ * and nothing else. It is adopted: its rings are served on, no state is written, and its guest does
+ * not notice.
  *
  * The first step of a new vif is always the one to InitWait, whatever its frontend does: the
  * toolstack waits for it to run the hotplug script, and some frontends spin until they see it.
@@ -33,8 +38,11 @@
 
 #include <stddef.h>
 
-/* States that we publish. 3, 7 and 8 are none of them: some frontends spin or panic on them. */
-#define STATE_COUNT (XenbusStateClosed + 1)
+/*
+ * States that we publish. 3 and 7 are none of them: some frontends spin or panic on them. So do
+ * some on 8, but only one that knows what it means makes us publish that.
+ */
+#define STATE_COUNT (XenbusStateReconfigured + 1)
 
 static const struct {
     enum XnVifAction action;
@@ -44,6 +52,7 @@ static const struct {
         {
             [XenbusStateInitWait] = {XN_VIF_PREPARE, XenbusStateInitWait},
             [XenbusStateConnected] = {XN_VIF_PREPARE, XenbusStateInitWait},
+            [XenbusStateReconfigured] = {XN_VIF_PREPARE, XenbusStateInitWait},
             [XenbusStateClosing] = {XN_VIF_NOTHING, XenbusStateClosing},
             [XenbusStateClosed] = {XN_VIF_NOTHING, XenbusStateClosing},
         },
@@ -51,6 +60,7 @@ static const struct {
         {
             [XenbusStateInitWait] = {XN_VIF_NOTHING, XenbusStateInitWait},
             [XenbusStateConnected] = {XN_VIF_CONNECT, XenbusStateConnected},
+            [XenbusStateReconfigured] = {XN_VIF_CONNECT, XenbusStateConnected},
             [XenbusStateClosing] = {XN_VIF_NOTHING, XenbusStateClosing},
             [XenbusStateClosed] = {XN_VIF_NOTHING, XenbusStateClosing},
         },
@@ -58,6 +68,15 @@ static const struct {
         {
             [XenbusStateInitWait] = {XN_VIF_DISCONNECT, XenbusStateClosing},
             [XenbusStateConnected] = {XN_VIF_NOTHING, XenbusStateConnected},
+            [XenbusStateReconfigured] = {XN_VIF_RECONFIGURE, XenbusStateReconfigured},
+            [XenbusStateClosing] = {XN_VIF_DISCONNECT, XenbusStateClosing},
+            [XenbusStateClosed] = {XN_VIF_DISCONNECT, XenbusStateClosing},
+        },
+    [XenbusStateReconfigured] =
+        {
+            [XenbusStateInitWait] = {XN_VIF_DISCONNECT, XenbusStateClosing},
+            [XenbusStateConnected] = {XN_VIF_NOTHING, XenbusStateConnected},
+            [XenbusStateReconfigured] = {XN_VIF_NOTHING, XenbusStateReconfigured},
             [XenbusStateClosing] = {XN_VIF_DISCONNECT, XenbusStateClosing},
             [XenbusStateClosed] = {XN_VIF_DISCONNECT, XenbusStateClosing},
         },
@@ -65,6 +84,7 @@ static const struct {
         {
             [XenbusStateInitWait] = {XN_VIF_NOTHING, XenbusStateClosed},
             [XenbusStateConnected] = {XN_VIF_NOTHING, XenbusStateClosed},
+            [XenbusStateReconfigured] = {XN_VIF_NOTHING, XenbusStateClosed},
             [XenbusStateClosing] = {XN_VIF_NOTHING, XenbusStateClosing},
             [XenbusStateClosed] = {XN_VIF_NOTHING, XenbusStateClosed},
         },
@@ -72,6 +92,7 @@ static const struct {
         {
             [XenbusStateInitWait] = {XN_VIF_PREPARE, XenbusStateInitWait},
             [XenbusStateConnected] = {XN_VIF_PREPARE, XenbusStateInitWait},
+            [XenbusStateReconfigured] = {XN_VIF_PREPARE, XenbusStateInitWait},
             [XenbusStateClosing] = {XN_VIF_NOTHING, XenbusStateClosed},
             [XenbusStateClosed] = {XN_VIF_NOTHING, XenbusStateClosed},
         },
@@ -88,6 +109,12 @@ static bool frontend_has_let_go(enum xenbus_state frontend)
 {
     return frontend == XenbusStateUnknown || frontend == XenbusStateInitialising ||
            frontend == XenbusStateClosed;
+}
+
+/* Do we serve its rings, or claim to? */
+static bool vif_state_is_connected(enum xenbus_state own)
+{
+    return own == XenbusStateConnected || own == XenbusStateReconfigured;
 }
 
 static enum XnVifShut vif_state_shut(const struct XnVifFacts *facts)
@@ -126,19 +153,23 @@ static enum xenbus_state vif_state_target(const struct XnVifFacts *facts, enum X
     case XenbusStateInitialising:
         return facts->online ? XenbusStateInitWait : XenbusStateClosed;
     case XenbusStateInitialised:
-        if (facts->own == XenbusStateConnected) {
+        if (vif_state_is_connected(facts->own)) {
             return XenbusStateConnected;
         }
         return facts->online ? XenbusStateInitWait : XenbusStateClosed;
     case XenbusStateConnected:
     case XenbusStateReconfiguring:
-        if (facts->own == XenbusStateConnected) {
-            return facts->rings_changed ? XenbusStateInitWait : XenbusStateConnected;
+        if (vif_state_is_connected(facts->own) && facts->rings_changed) {
+            return XenbusStateInitWait;
         }
-        if (!facts->online) {
+        if (!vif_state_is_connected(facts->own) && !facts->online) {
             return XenbusStateClosed;
         }
-        return facts->hotplug_connected ? XenbusStateConnected : XenbusStateInitWait;
+        if (!vif_state_is_connected(facts->own) && !facts->hotplug_connected) {
+            return XenbusStateInitWait;
+        }
+        return facts->frontend == XenbusStateConnected ? XenbusStateConnected
+                                                       : XenbusStateReconfigured;
     case XenbusStateClosing:
         return XenbusStateClosing;
     default:
@@ -160,8 +191,12 @@ struct XnVifStep vif_state_step(const struct XnVifFacts *facts)
     target = vif_state_target(facts, step.shut);
     step.action = vif_state_table[facts->own][target].action;
     step.next = vif_state_table[facts->own][target].next;
-    if (facts->unserved && facts->own == XenbusStateConnected && target == facts->own) {
-        step.action = XN_VIF_ADOPT;
+    if (vif_state_is_connected(facts->own) && vif_state_is_connected(target)) {
+        if (facts->unserved) {
+            step.action = XN_VIF_ADOPT;
+        } else if (target == XenbusStateReconfigured && facts->features_changed) {
+            step.action = XN_VIF_RECONFIGURE;
+        }
     }
     return step;
 }
@@ -173,6 +208,7 @@ enum xenbus_state vif_state_found(enum xenbus_state node)
     case XenbusStateInitWait:
     case XenbusStateClosing:
     case XenbusStateClosed:
+    case XenbusStateReconfigured:
         return node;
     default:
         return XenbusStateConnected;
@@ -182,7 +218,7 @@ enum xenbus_state vif_state_found(enum xenbus_state node)
 enum XnVifShut vif_state_found_shut(enum xenbus_state node)
 {
     return node == XenbusStateInitialising || node == XenbusStateInitWait ||
-                   node == XenbusStateConnected
+                   vif_state_is_connected(node)
                ? XN_VIF_OPEN
                : XN_VIF_SHUT_UNTIL_RESTART;
 }

@@ -25,7 +25,7 @@ enum XnVifShut {
 
 /* What a step needs to know. */
 struct XnVifFacts {
-    /* The state that we published last: 1, 2, 4, 5 or 6. */
+    /* The state that we published last: 1, 2, 4, 5, 6 or 8. */
     enum xenbus_state own;
     enum XnVifShut shut;
     /* The frontend had its time to close. */
@@ -39,7 +39,9 @@ struct XnVifFacts {
     bool hotplug_connected;
     /* The frontend's rings are not those that we are connected to. */
     bool rings_changed;
-    /* We are Connected by a predecessor's word, and nobody serves the rings. */
+    /* The frontend can take something else now than we give it. Counts while it reconfigures. */
+    bool features_changed;
+    /* We are connected by a predecessor's word, and nobody serves the rings. */
     bool unserved;
 };
 
@@ -52,7 +54,9 @@ enum XnVifAction {
     XN_VIF_CONNECT,
     /* The same, with rings that a predecessor has served until now. */
     XN_VIF_ADOPT,
-    /* Undo that. */
+    /* Give the guest what it can take now, with its rings served on. */
+    XN_VIF_RECONFIGURE,
+    /* Undo the connection. */
     XN_VIF_DISCONNECT,
     /* The directory is gone, or is a new vif's: forget this one and publish nothing. */
     XN_VIF_DESTROY,

@@ -9,7 +9,7 @@
 
 static const enum xenbus_state own_states[] = {
     XenbusStateInitialising, XenbusStateInitWait, XenbusStateConnected,
-    XenbusStateClosing,      XenbusStateClosed,
+    XenbusStateClosing,      XenbusStateClosed,   XenbusStateReconfigured,
 };
 
 /* The combination that is being checked: what a debugger wants to see when an assertion fails. */
@@ -21,9 +21,14 @@ static bool is_active(enum xenbus_state frontend)
            frontend == XenbusStateClosing || frontend == XenbusStateReconfiguring;
 }
 
+static bool is_connected(enum xenbus_state own)
+{
+    return own == XenbusStateConnected || own == XenbusStateReconfigured;
+}
+
 static bool is_legal(enum xenbus_state from, enum xenbus_state to)
 {
-    static const char *const legal[] = {"12", "15", "24", "25", "45", "56", "62"};
+    static const char *const legal[] = {"12", "15", "24", "25", "45", "48", "56", "62", "84", "85"};
     char pair[3] = {(char)('0' + from), (char)('0' + to), '\0'};
 
     for (size_t i = 0; i < G_N_ELEMENTS(legal); i++) {
@@ -42,7 +47,7 @@ static unsigned for_every_combination(void (*check)(const struct XnVifFacts *fac
         for (int shut = XN_VIF_OPEN; shut <= XN_VIF_SHUT_FOR_GOOD; shut++) {
             for (int node = 0; node <= 9; node++) {
                 for (int frontend = 0; frontend <= 9; frontend++) {
-                    for (unsigned flags = 0; flags < 32; flags++) {
+                    for (unsigned flags = 0; flags < 64; flags++) {
                         struct XnVifFacts facts = {
                             .own = own_states[own],
                             .shut = (enum XnVifShut)shut,
@@ -53,6 +58,7 @@ static unsigned for_every_combination(void (*check)(const struct XnVifFacts *fac
                             .hotplug_connected = flags & 4,
                             .rings_changed = flags & 8,
                             .unserved = flags & 16,
+                            .features_changed = flags & 32,
                         };
 
                         at_hand = facts;
@@ -81,12 +87,17 @@ static void check_step(const struct XnVifFacts *facts)
     g_assert_true(is_legal(facts->own, step.next));
     /* The actions belong to the steps that need them, and to no other. */
     g_assert_cmpint(step.action == XN_VIF_CONNECT, ==,
-                    step.next == XenbusStateConnected && facts->own != XenbusStateConnected);
+                    is_connected(step.next) && !is_connected(facts->own));
     g_assert_cmpint(step.action == XN_VIF_ADOPT, ==,
-                    step.next == XenbusStateConnected && facts->own == XenbusStateConnected &&
-                        facts->unserved);
+                    is_connected(step.next) && is_connected(facts->own) && facts->unserved);
+    g_assert_cmpint(step.action == XN_VIF_RECONFIGURE, ==,
+                    step.next == XenbusStateReconfigured && !facts->unserved &&
+                        (facts->own == XenbusStateConnected || facts->features_changed));
     g_assert_cmpint(step.action == XN_VIF_DISCONNECT, ==,
-                    facts->own == XenbusStateConnected && step.next != XenbusStateConnected);
+                    is_connected(facts->own) && !is_connected(step.next));
+    /* Windows spins on 8, NetBSD panics: only who asks for it gets it. */
+    g_assert_true(step.next != XenbusStateReconfigured ||
+                  facts->frontend == XenbusStateReconfiguring);
     g_assert_cmpint(step.action == XN_VIF_PREPARE, ==,
                     step.next == XenbusStateInitWait && facts->own != XenbusStateInitWait);
     if (step.action == XN_VIF_CONNECT) {
@@ -112,7 +123,7 @@ static void check_step(const struct XnVifFacts *facts)
 
 static void test_every_step(void)
 {
-    g_assert_cmpuint(for_every_combination(check_step), ==, 5 * 3 * 10 * 10 * 32);
+    g_assert_cmpuint(for_every_combination(check_step), ==, 6 * 3 * 10 * 10 * 64);
 }
 
 static bool is_connecting(enum XnVifAction action)
@@ -137,6 +148,9 @@ static unsigned run(struct XnVifFacts *facts, bool connect_fails)
             }
             facts->rings_changed = false;
             facts->unserved = false;
+        }
+        if (is_connecting(step.action) || step.action == XN_VIF_RECONFIGURE) {
+            facts->features_changed = false;
         }
         if (step.next == facts->own && step.next == facts->node) {
             return steps;
@@ -182,16 +196,19 @@ static void test_convergence(void)
 /* Where a vif that is open must end; independent of the table. */
 static enum xenbus_state expected_rest(const struct XnVifFacts *facts)
 {
-    if (facts->frontend == XenbusStateConnected && facts->own == XenbusStateConnected &&
-        !facts->rings_changed) {
-        return XenbusStateConnected;
+    enum xenbus_state open = facts->frontend == XenbusStateReconfiguring ? XenbusStateReconfigured
+                                                                         : XenbusStateConnected;
+
+    if (is_connected(facts->frontend == XenbusStateReconfiguring ? open : facts->frontend)) {
+        if (is_connected(facts->own) && !facts->rings_changed) {
+            return open;
+        }
+        if (facts->online) {
+            return facts->hotplug_connected ? open : XenbusStateInitWait;
+        }
     }
-    if (!facts->online || facts->frontend == XenbusStateClosed) {
-        return XenbusStateClosed;
-    }
-    return facts->frontend == XenbusStateConnected && facts->hotplug_connected
-               ? XenbusStateConnected
-               : XenbusStateInitWait;
+    return facts->online && facts->frontend == XenbusStateInitialising ? XenbusStateInitWait
+                                                                       : XenbusStateClosed;
 }
 
 static void check_rest(const struct XnVifFacts *start)
@@ -200,7 +217,7 @@ static void check_rest(const struct XnVifFacts *start)
 
     if (facts.node != facts.own || facts.shut != XN_VIF_OPEN ||
         !(facts.frontend == XenbusStateInitialising || facts.frontend == XenbusStateConnected ||
-          facts.frontend == XenbusStateClosed)) {
+          facts.frontend == XenbusStateReconfiguring || facts.frontend == XenbusStateClosed)) {
         return;
     }
     run(&facts, false);
@@ -225,6 +242,7 @@ struct World {
     bool connect_fails;
     bool destroyed;
     bool adopted;
+    unsigned reconfigured;
 };
 
 static struct World new_world(void)
@@ -256,6 +274,11 @@ static void look(struct World *world)
             world->adopted = world->adopted || step.action == XN_VIF_ADOPT;
             world->facts.rings_changed = false;
             world->facts.unserved = false;
+            world->facts.features_changed = false;
+        }
+        if (step.action == XN_VIF_RECONFIGURE) {
+            world->reconfigured++;
+            world->facts.features_changed = false;
         }
         if (step.next == world->facts.own && step.next == world->facts.node) {
             return;
@@ -483,6 +506,65 @@ static void test_connect_fails(void)
     g_assert_cmpstr(world.trace, ==, "25624");
 }
 
+/* An XDP program is attached to Linux's netfront, then detached. */
+static void test_reconfigure(void)
+{
+    struct World world = connected_world();
+
+    for (unsigned i = 1; i <= 2; i++) {
+        world.facts.features_changed = true;
+        frontend_becomes(&world, 7);
+        g_assert_cmpstr(world.trace, ==, "8");
+        look(&world);
+        g_assert_cmpstr(world.trace, ==, "8");
+        frontend_becomes(&world, 4);
+        g_assert_cmpstr(world.trace, ==, "84");
+        g_assert_cmpuint(world.reconfigured, ==, i);
+        world.trace[0] = '\0';
+    }
+}
+
+/* It changes its mind while it waits, or goes on and comes back faster than we look. */
+static void test_reconfigure_again(void)
+{
+    struct World world = connected_world();
+
+    frontend_becomes(&world, 7);
+    world.facts.features_changed = true;
+    look(&world);
+    g_assert_cmpstr(world.trace, ==, "8");
+    g_assert_cmpuint(world.reconfigured, ==, 2);
+    g_assert_false(world.facts.features_changed);
+}
+
+static void test_reconfigure_ends(void)
+{
+    static const struct {
+        int frontend;
+        const char *trace;
+    } cases[] = {{0, "856"}, {1, "8562"}, {3, "84"}, {5, "85"}, {6, "856"}, {8, "856"}};
+
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        struct World world = connected_world();
+
+        frontend_becomes(&world, 7);
+        frontend_becomes(&world, cases[i].frontend);
+        g_assert_cmpstr(world.trace, ==, cases[i].trace);
+    }
+}
+
+static void test_remove_reconfigured(void)
+{
+    struct World world = connected_world();
+
+    frontend_becomes(&world, 7);
+    toolstack_removes(&world);
+    g_assert_cmpstr(world.trace, ==, "85");
+    g_assert_true(vif_state_is_waiting(&world.facts));
+    frontend_becomes(&world, 6);
+    g_assert_cmpstr(world.trace, ==, "856");
+}
+
 static void test_nonsense(void)
 {
     static const int states[] = {2, 8, 9};
@@ -520,8 +602,10 @@ static void test_found(void)
         int frontend;
         const char *trace;
     } cases[] = {
-        {1, 1, "2"},  {1, 4, "24"}, {2, 1, ""},   {2, 4, "4"}, {4, 4, ""},  {4, 1, "562"},
-        {4, 0, "56"}, {5, 6, "6"},  {5, 1, "62"}, {6, 6, ""},  {6, 1, "2"}, {6, 4, ""},
+        {1, 1, "2"},   {1, 4, "24"}, {2, 1, ""},    {2, 4, "4"},  {4, 4, ""},
+        {4, 1, "562"}, {4, 0, "56"}, {5, 6, "6"},   {5, 1, "62"}, {6, 6, ""},
+        {6, 1, "2"},   {6, 4, ""},   {4, 7, "8"},   {8, 7, ""},   {8, 4, "4"},
+        {8, 1, "562"}, {8, 0, "56"}, {3, 1, "56"}, {7, 4, "5"},
     };
 
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -530,7 +614,9 @@ static void test_found(void)
         frontend_becomes(&world, cases[i].frontend);
         g_test_message("node %d frontend %d", cases[i].node, cases[i].frontend);
         g_assert_cmpstr(world.trace, ==, cases[i].trace);
-        g_assert_cmpint(world.adopted, ==, cases[i].node == 4 && cases[i].frontend == 4);
+        g_assert_cmpint(world.adopted, ==,
+                        (cases[i].node == 4 || cases[i].node == 8) &&
+                            (cases[i].frontend == 4 || cases[i].frontend == 7));
     }
 }
 
@@ -585,6 +671,10 @@ int main(int argc, char **argv)
     g_test_add_func("/vif-state/asked-while-online", test_asked_while_online);
     g_test_add_func("/vif-state/made-again", test_made_again);
     g_test_add_func("/vif-state/connect-fails", test_connect_fails);
+    g_test_add_func("/vif-state/reconfigure", test_reconfigure);
+    g_test_add_func("/vif-state/reconfigure-again", test_reconfigure_again);
+    g_test_add_func("/vif-state/reconfigure-ends", test_reconfigure_ends);
+    g_test_add_func("/vif-state/remove-reconfigured", test_remove_reconfigured);
     g_test_add_func("/vif-state/nonsense", test_nonsense);
     g_test_add_func("/vif-state/found", test_found);
     g_test_add_func("/vif-state/adoption-fails", test_adoption_fails);

@@ -15,10 +15,19 @@ struct XnFeatures features_normalise(struct XnFeatures wanted)
     if (wanted.guest_rx_headroom > XN_GUEST_RX_HEADROOM_MAX) {
         wanted.guest_rx_headroom = XN_GUEST_RX_HEADROOM_MAX;
     }
+    wanted.csum_ipv4 = wanted.csum_ipv4 && wanted.sg;
+    wanted.csum_ipv6 = wanted.csum_ipv6 && wanted.sg;
     super_frames = wanted.sg && wanted.guest_rx_headroom == 0;
     wanted.gso_tcpv4 = wanted.gso_tcpv4 && super_frames && wanted.csum_ipv4;
     wanted.gso_tcpv6 = wanted.gso_tcpv6 && super_frames && wanted.csum_ipv6;
     return wanted;
+}
+
+bool features_equal(const struct XnFeatures *a, const struct XnFeatures *b)
+{
+    return a->sg == b->sg && a->gso_tcpv4 == b->gso_tcpv4 && a->gso_tcpv6 == b->gso_tcpv6 &&
+           a->csum_ipv4 == b->csum_ipv4 && a->csum_ipv6 == b->csum_ipv6 &&
+           a->guest_rx_notify == b->guest_rx_notify && a->guest_rx_headroom == b->guest_rx_headroom;
 }
 
 unsigned features_port_offloads(const struct XnFeatures *features)

@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /*
- * What the frontend can take, as read from its keys at connect (netif.h gives each key's meaning
- * and its default when absent). Immutable while the vif is connected.
+ * What the frontend can take, as read from its keys (netif.h gives each key's meaning and its
+ * default when absent) when it connects, or reconfigures.
  */
 struct XnFeatures {
     /* feature-sg: a frame may use several slots. Without it a frame must fit one page. */
@@ -30,9 +30,14 @@ struct XnFeatures {
 /*
  * The frontend's keys made consistent: GSO needs sg, IPv4 GSO needs the IPv4 checksum offload and
  * IPv6 GSO the IPv6 one (a super-frame always has a blank checksum). A guest that runs an XDP
- * program gets no super-frames, since Linux's netfront drops what the program cannot see whole.
+ * program gets no super-frames, since Linux's netfront drops what the program cannot see whole. A
+ * guest without sg is believed in no checksum offload: mini-os, which writes no features at all,
+ * looks at no flags either.
  */
 struct XnFeatures features_normalise(struct XnFeatures wanted);
+
+/* Are both the same? */
+bool features_equal(const struct XnFeatures *a, const struct XnFeatures *b);
 
 /*
  * The offloads (TUN_F_* of linux/if_tun.h) with which the port may give frames for this guest. The

@@ -73,6 +73,24 @@ void queue_set_static_pages(struct XnQueue *queue, const struct XnStaticPages *s
     queue->config.static_pages = static_pages;
 }
 
+void queue_set_features(struct XnQueue *queue, const struct XnFeatures *features)
+{
+    struct XnHeldFrame *held = queue->held;
+
+    queue->config.features = *features;
+    if (held->length == 0 || held->segments.count > 0) {
+        return;
+    }
+    if (held->length > features_guest_rx_frame_max(features) ||
+        (held->meta.gso_type == XEN_NETIF_GSO_TYPE_TCPV4 && !features->gso_tcpv4) ||
+        (held->meta.gso_type == XEN_NETIF_GSO_TYPE_TCPV6 && !features->gso_tcpv6)) {
+        counter_add(&queue->config.counters->guest_rx_drop_too_big, 1);
+        held->length = 0;
+        return;
+    }
+    held->meta.headroom = features->guest_rx_headroom;
+}
+
 void queue_destroy(struct XnQueue *queue)
 {
     if (!queue) {

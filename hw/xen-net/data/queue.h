@@ -73,6 +73,12 @@ struct XnQueue *queue_create(const struct XnQueueConfig *config, GError **error)
 /* Sets the table of static grants, of a queue that no worker has. Main thread. */
 void queue_set_static_pages(struct XnQueue *queue, const struct XnStaticPages *static_pages);
 
+/*
+ * Changes what the guest can take, of a queue that no worker has. A frame that waits and is none of
+ * that any more is lost. Main thread.
+ */
+void queue_set_features(struct XnQueue *queue, const struct XnFeatures *features);
+
 /* Frees a queue that no worker has; NULL is fine. Main thread. */
 void queue_destroy(struct XnQueue *queue);
 

@@ -146,7 +146,7 @@ static bool daemon_start(struct XnDaemon *daemon, const struct XnOptions *option
     struct XnBackendConfig config = {
         .workers = options->workers,
         .buffers = options->buffers,
-        .queue_max = 1,
+        .queue_max = options->queue_max,
         .journal_directory = options->journal,
         .ended = daemon_ended,
         .opaque = daemon,

@@ -45,11 +45,13 @@ bool options_parse(int argc, char **argv, struct XnOptions *ret_options, GError 
 {
     struct XnOptions options = {
         .workers = MIN(g_get_num_processors(), OPTIONS_WORKERS_DEFAULT_MAX),
+        .queue_max = MIN(g_get_num_processors(), XN_VIF_QUEUES_MAX),
         .buffers = XN_BUFFERS_AUTO,
         .log_level = XN_LOG_INFO,
     };
     gboolean version = FALSE;
     int workers = (int)options.workers;
+    int queue_max = (int)options.queue_max;
     g_autofree char *buffers = NULL;
     g_autofree char *log_level = NULL;
     g_autofree char *control = NULL;
@@ -58,6 +60,11 @@ bool options_parse(int argc, char **argv, struct XnOptions *ret_options, GError 
         {"version", 0, 0, G_OPTION_ARG_NONE, &version, "Print the version and exit", NULL},
         {"workers", 'w', 0, G_OPTION_ARG_INT, &workers,
          "Threads that move packets (default: one per CPU, at most 8)", "N"},
+        {"max-queues", 0, 0, G_OPTION_ARG_INT, &queue_max,
+         "Queues that a guest may use (default: one per CPU, at most 8); a vif's own key "
+         "max-queues "
+         "wins",
+         "N"},
         {"buffers", 0, 0, G_OPTION_ARG_STRING, &buffers,
          "Packet memory: granted (to ourselves, faster), plain, or auto (default)", "KIND"},
         {"control", 0, 0, G_OPTION_ARG_FILENAME, &control,
@@ -91,6 +98,9 @@ bool options_parse(int argc, char **argv, struct XnOptions *ret_options, GError 
     if (workers < 1 || workers > OPTIONS_WORKERS_MAX) {
         return options_fail(error, "--workers is %d, not 1..%d", workers, OPTIONS_WORKERS_MAX);
     }
+    if (queue_max < 1 || queue_max > (int)XN_VIF_QUEUES_MAX) {
+        return options_fail(error, "--max-queues is %d, not 1..%u", queue_max, XN_VIF_QUEUES_MAX);
+    }
     if (buffers && !options_parse_buffers(buffers, &options.buffers)) {
         return options_fail(error, "--buffers is '%s', not auto, granted or plain", buffers);
     }
@@ -106,6 +116,7 @@ bool options_parse(int argc, char **argv, struct XnOptions *ret_options, GError 
     }
     options.version = version;
     options.workers = (unsigned)workers;
+    options.queue_max = (unsigned)queue_max;
     options.control = control ? g_steal_pointer(&control) : g_strdup(XN_CONTROL_SOCKET);
     options.journal = journal ? g_steal_pointer(&journal) : g_strdup(XN_JOURNAL_DIRECTORY);
     *ret_options = options;

@@ -17,6 +17,8 @@
 struct XnOptions {
     bool version;
     unsigned workers;
+    /* 1 ... XN_VIF_QUEUES_MAX */
+    unsigned queue_max;
     enum XnBufferKind buffers;
     enum XnLogLevel log_level;
     /* Owned. */

@@ -33,6 +33,8 @@ refuses "an unknown option" "--frob" qnetback --frob
 refuses "an argument too many" "unexpected 'x'" qnetback x
 refuses "no workers" "--workers is 0, not 1" qnetback --workers 0
 refuses "workers that are no number" "--workers" qnetback --workers two
+refuses "no queues" "--max-queues is 0, not 1..8" qnetback --max-queues 0
+refuses "more queues than a vif can have" "--max-queues is 9, not 1..8" qnetback --max-queues 9
 refuses "unknown buffers" "--buffers is 'huge'" qnetback --buffers huge
 refuses "an unknown log level" "--log-level is 'loud'" qnetback --log-level loud
 refuses "a relative control socket" "absolute" qnetback --control ctl.sock
@@ -48,7 +50,7 @@ has "--help says what it is" "$(qnetback --help)" "in the place.of the kernel's 
 
 # --- one vif ---
 
-daemon_start
+daemon_start --max-queues 4
 refuses "a second daemon" "another qnetback is running" qnetback
 descriptors_empty=$(descriptors)
 store_before=$(xenstore-ls -f)
@@ -178,7 +180,7 @@ bad_key event-channel-rx=0 "event-channel-rx is '0', not a number 1..131071"
 bad_key event-channel=none "event-channel is 'none'" --event-channels single
 bad_key event-channel-tx=1000 "event channel.*1000"
 bad_key multi-queue-num-queues=0 "multi-queue-num-queues is '0', not a number 1..8"
-bad_key multi-queue-num-queues=8 "multi-queue-num-queues is 8, but 1 is the most"
+bad_key multi-queue-num-queues=8 "multi-queue-num-queues is 8, but 4 is the most"
 bad_key multi-queue-num-queues=-1 "multi-queue-num-queues is '-1'"
 bad_key request-rx-copy=0 "request-rx-copy is not 1"
 bad_key request-rx-copy= "request-rx-copy is not 1"

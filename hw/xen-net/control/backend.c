@@ -12,14 +12,20 @@
  */
 #include "control/backend.h"
 
+#include <glib-unix.h>
+
 #include "base/log.h"
 #include "control/store-key.h"
 #include "control/store-watch.h"
+#include "control/vif-store.h"
 
 /* How long after trouble with xenstore everything is looked at again. */
 #define BACKEND_RETRY_MS 1000u
 /* How often frontends are looked at that cannot be watched. */
 #define BACKEND_POLL_MS 250u
+
+/* Changes of interfaces that are taken before they are acted on. */
+#define BACKEND_LINKS_BATCH 256
 
 struct XnBackend {
     struct XnBackendConfig config;
@@ -29,6 +35,8 @@ struct XnBackend {
     struct XnVifHost host;
     char *base;
     struct XnStoreWatch *watch;
+    struct XnLinkWatch *link_watch;
+    guint link_source;
     /* struct XnVifId -> struct XnVif */
     GHashTable *vifs;
     uint64_t stamp;
@@ -77,11 +85,16 @@ struct XnBackend *backend_create(const struct XnBackendConfig *config, GError **
     if (!backend->workers) {
         goto fail;
     }
+    backend->link_watch = link_watch_open(error);
+    if (!backend->link_watch) {
+        goto fail;
+    }
     backend->host = (struct XnVifHost){
         .store = backend->store,
         .own_domid = own_domid,
         .gnttab = backend->gnttab,
         .workers = backend->workers,
+        .link_watch = backend->link_watch,
         .queue_max = config->queue_max,
         .journal_directory = config->journal_directory,
         .broken = backend_broken,
@@ -96,9 +109,12 @@ fail:
 }
 
 static void backend_hinted(void *opaque, const struct XnStoreHints *hints);
+static gboolean backend_links_changed(gint fd, GIOCondition condition, gpointer opaque);
 
 bool backend_start(struct XnBackend *backend, GError **error)
 {
+    backend->link_source =
+        g_unix_fd_add(link_watch_fd(backend->link_watch), G_IO_IN, backend_links_changed, backend);
     /* The first event comes by itself, and makes us look at everything. */
     backend->watch =
         store_watch_create(backend->store, backend->base, backend_hinted, backend, error);
@@ -146,7 +162,7 @@ static void backend_look(struct XnBackend *backend, struct XnVifId id)
             g_autoptr(GError) error = NULL;
             enum xenbus_state node = XenbusStateUnknown;
 
-            if (!vif_read_state(backend->store, path, &node, &error)) {
+            if (!vif_store_read_state(backend->store, path, &node, &error)) {
                 log_warning(NULL, "%s", error->message);
                 backend_look_again(backend);
                 return;
@@ -258,19 +274,21 @@ static bool backend_scan_directory(struct XnBackend *backend, GError **error)
 }
 
 /*
- * Removes interfaces of vifs that went away while no daemon ran: those that have our names, are
- * held by nobody, and have no directory.
+ * Removes interfaces of vifs that went away while no daemon ran: those that have our names or
+ * labels, are held by nobody, and have no directory. Else the hotplug script could not give one's
+ * name to another.
  */
 static void backend_remove_left(struct XnBackend *backend)
 {
     g_auto(GStrv) names = port_list_left();
 
     for (char **name = names; *name; name++) {
+        g_autofree char *label = port_label(*name);
         struct XnVifId id;
         struct XnPort *port;
 
-        if (store_node_parse_vif_name(*name, &id) && !g_hash_table_contains(backend->vifs, &id)) {
-            port = port_open(*name, 1, false, NULL);
+        if (store_node_parse_vif_name(label, &id) && !g_hash_table_contains(backend->vifs, &id)) {
+            port = port_open(*name, label, 1, false, NULL);
             if (port) {
                 log_info(*name, "removing the interface: its vif is gone");
                 port_close(port);
@@ -317,6 +335,31 @@ static void backend_hinted(void *opaque, const struct XnStoreHints *hints)
         backend_look(backend, g_array_index(hints->ids, struct XnVifId, i));
     }
     backend_looked(backend);
+}
+
+/* Taken in one go as xenstore's events are, for what one script does makes a handful of changes. */
+static gboolean backend_links_changed(gint fd G_GNUC_UNUSED, GIOCondition condition G_GNUC_UNUSED,
+                                      gpointer opaque)
+{
+    struct XnBackend *backend = opaque;
+    g_autoptr(GList) vifs = g_hash_table_get_values(backend->vifs);
+    g_autoptr(GHashTable) changed = g_hash_table_new(g_direct_hash, g_direct_equal);
+    unsigned index;
+
+    for (int i = 0; i < BACKEND_LINKS_BATCH && link_watch_next(backend->link_watch, &index); i++) {
+        for (GList *j = vifs; j; j = j->next) {
+            if (vif_link_event(j->data, index)) {
+                g_hash_table_add(changed, j->data);
+            }
+        }
+    }
+    for (GList *j = vifs; j; j = j->next) {
+        if (g_hash_table_contains(changed, j->data)) {
+            backend_look(backend, vif_status(j->data).id);
+        }
+    }
+    backend_looked(backend);
+    return G_SOURCE_CONTINUE;
 }
 
 static void backend_broken(void *opaque, struct XnVifId id, uint64_t serial, const char *reason)
@@ -366,6 +409,9 @@ void backend_free(struct XnBackend *backend)
         return;
     }
     store_watch_free(backend->watch);
+    if (backend->link_source != 0) {
+        g_source_remove(backend->link_source);
+    }
     if (backend->retry_timer != 0) {
         g_source_remove(backend->retry_timer);
     }
@@ -378,6 +424,7 @@ void backend_free(struct XnBackend *backend)
     }
     g_hash_table_destroy(backend->vifs);
     workers_destroy(backend->workers);
+    link_watch_close(backend->link_watch);
     gnttab_close(backend->gnttab);
     g_free(backend->base);
     store_close(backend->store);

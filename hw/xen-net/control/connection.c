@@ -15,6 +15,7 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "control/ctrl-ring.h"
 #include "control/journal-file.h"
@@ -258,10 +259,16 @@ static bool connection_open_ctrl_ring(struct XnConnection *connection, GError **
 struct XnConnection *connection_open(const struct XnConnectionConfig *config, GError **error)
 {
     struct XnConnection *connection = g_new0(struct XnConnection, 1);
+    struct XnWorker *workers[XN_VIF_QUEUES_MAX];
 
     connection->config = *config;
     connection->frontend = *config->frontend;
     connection->config.frontend = &connection->frontend;
+    connection->shared.guest_tx_credit = config->credit->guest_tx;
+    connection->shared.guest_rx_credit = config->credit->guest_rx;
+    if (!port_set_queues(config->port, connection->frontend.queue_count, error)) {
+        goto fail;
+    }
     for (unsigned i = 0; i < connection->frontend.queue_count; i++) {
         if (!connection_open_queue(connection, i, error)) {
             if (connection->frontend.queue_count > 1) {
@@ -270,15 +277,16 @@ struct XnConnection *connection_open(const struct XnConnectionConfig *config, GE
             goto fail;
         }
     }
-    if (!port_set_queues(config->port, connection->frontend.queue_count, error) ||
-        !port_set_offloads(config->port, features_port_offloads(&connection->frontend.features),
+    mcast_set_filter(&connection->shared.memory->mcast, connection->frontend.multicast_filter);
+    if (!port_set_offloads(config->port, features_port_offloads(&connection->frontend.features),
                            error)) {
         goto fail;
     }
+    workers_take(config->workers, connection->frontend.queue_count, workers);
     for (unsigned i = 0; i < connection->frontend.queue_count; i++) {
         struct XnConnectionQueue *queue = &connection->queues[i];
 
-        queue->worker = workers_take(config->workers);
+        queue->worker = workers[i];
         worker_add_queue(queue->worker, queue->queue);
     }
     if (hash_algorithm(&connection->shared.memory->hash) != XEN_NETIF_CTRL_HASH_ALGORITHM_NONE) {
@@ -293,6 +301,42 @@ struct XnConnection *connection_open(const struct XnConnectionConfig *config, GE
 fail:
     connection_close(connection);
     return NULL;
+}
+
+bool connection_set_features(struct XnConnection *connection, const struct XnFeatures *features,
+                             GError **error)
+{
+    unsigned count = connection->frontend.queue_count;
+    bool done;
+
+    /* Queues may give frames to each other: all are stopped before one changes. */
+    for (unsigned i = 0; i < count; i++) {
+        worker_remove_queue(connection->queues[i].worker, connection->queues[i].queue);
+    }
+    for (unsigned i = 0; i < count; i++) {
+        queue_set_features(connection->queues[i].queue, features);
+    }
+    connection->frontend.features = *features;
+    done = port_set_offloads(connection->config.port, features_port_offloads(features), error);
+    for (unsigned i = 0; i < count; i++) {
+        worker_add_queue(connection->queues[i].worker, connection->queues[i].queue);
+    }
+    return done;
+}
+
+void connection_set_rates(struct XnConnection *connection, const struct XnCreditRate *guest_tx,
+                          const struct XnCreditRate *guest_rx)
+{
+    uint64_t now = clock_now_ns();
+
+    credit_set(&connection->shared.guest_tx_credit, guest_tx, now);
+    credit_set(&connection->shared.guest_rx_credit, guest_rx, now);
+}
+
+void connection_set_multicast_filter(struct XnConnection *connection, bool on)
+{
+    connection->frontend.multicast_filter = on;
+    mcast_set_filter(&connection->shared.memory->mcast, on);
 }
 
 static void connection_stop_queue(struct XnConnection *connection, unsigned index)
@@ -318,12 +362,21 @@ static void connection_close_queue(struct XnConnection *connection, unsigned ind
 
 static void connection_end(struct XnConnection *connection, bool leave)
 {
+    g_autoptr(GError) error = NULL;
+
     for (unsigned i = connection->frontend.queue_count; i-- > 0;) {
         connection_stop_queue(connection, i);
     }
     ctrl_ring_close(connection->ctrl_ring);
     for (unsigned i = connection->frontend.queue_count; i-- > 0;) {
         connection_close_queue(connection, i, leave);
+    }
+    connection->config.credit->guest_tx = connection->shared.guest_tx_credit;
+    connection->config.credit->guest_rx = connection->shared.guest_rx_credit;
+    /* The first queue is the interface itself; the others take part again at the next connection.
+     */
+    if (!leave && !port_set_queues(connection->config.port, 1, &error)) {
+        log_warning(connection->config.name, "%s", error->message);
     }
     g_free(connection);
 }

@@ -22,6 +22,12 @@
 typedef void (*XnConnectionBroken)(void *opaque, struct XnVifId id, uint64_t serial,
                                    const char *reason);
 
+/* What is left of a vif's rate limits between two connections, lest reconnecting be a way round. */
+struct XnVifCredit {
+    struct XnCredit guest_tx;
+    struct XnCredit guest_rx;
+};
+
 /* All pointers are borrowed and must outlive the connection; `opaque` the main loop. */
 struct XnConnectionConfig {
     struct XnVifId id;
@@ -35,6 +41,8 @@ struct XnConnectionConfig {
     const struct XnFrontend *frontend;
     /* One for each queue of the frontend. */
     struct XnQueueCounters *counters;
+    /* Taken when the connection opens, and given back when it closes. */
+    struct XnVifCredit *credit;
     /* Where the queues' journals are, and what tells this guest from others of the same domid. */
     const char *journal_directory;
     struct XnMac mac;
@@ -54,6 +62,20 @@ void connection_close(struct XnConnection *connection);
 
 /* The same, but for a successor to adopt it: guest and network are told nothing. */
 void connection_leave(struct XnConnection *connection);
+
+/*
+ * Gives the guest what it can take now, while its rings are served on. False with an error when the
+ * port does not let us; then the connection is to be closed.
+ */
+bool connection_set_features(struct XnConnection *connection, const struct XnFeatures *features,
+                             GError **error);
+
+/* Sets the limits of both directions. */
+void connection_set_rates(struct XnConnection *connection, const struct XnCreditRate *guest_tx,
+                          const struct XnCreditRate *guest_rx);
+
+/* Does the guest want to have its multicast frames filtered? */
+void connection_set_multicast_filter(struct XnConnection *connection, bool on);
 
 uint64_t connection_serial(const struct XnConnection *connection);
 const struct XnFrontend *connection_frontend(const struct XnConnection *connection);

@@ -24,6 +24,7 @@ static bool frontend_read_features(struct XnStore *store, const char *directory,
 {
     struct XnFeatures wanted = {0};
     bool no_csum_ipv4 = false;
+    uint32_t headroom = 0;
 
     if (!key_frontend_feature_sg_read(store, directory, &wanted.sg, error) ||
         !key_frontend_feature_gso_tcpv4_read(store, directory, &wanted.gso_tcpv4, error) ||
@@ -31,9 +32,11 @@ static bool frontend_read_features(struct XnStore *store, const char *directory,
         !key_frontend_feature_no_csum_offload_read(store, directory, &no_csum_ipv4, error) ||
         !key_frontend_feature_ipv6_csum_offload_read(store, directory, &wanted.csum_ipv6, error) ||
         !key_frontend_feature_guest_rx_notify_read(store, directory, &wanted.guest_rx_notify,
-                                                   error)) {
+                                                   error) ||
+        !key_frontend_xdp_headroom_read(store, directory, &headroom, error)) {
         return false;
     }
+    wanted.guest_rx_headroom = (uint16_t)headroom;
     wanted.csum_ipv4 = !no_csum_ipv4;
     *ret_features = features_normalise(wanted);
     return true;
@@ -106,6 +109,7 @@ bool frontend_read(struct XnStore *store, const char *directory, unsigned queue_
 {
     struct XnFrontend frontend = {0};
     bool guest_rx_copy = false;
+    uint32_t filter = 0;
 
     if (!key_frontend_request_guest_rx_copy_read(store, directory, &guest_rx_copy, error)) {
         return false;
@@ -125,9 +129,11 @@ bool frontend_read(struct XnStore *store, const char *directory, unsigned queue_
                              queue_max);
     }
     if (!frontend_read_features(store, directory, &frontend.features, error) ||
+        !key_frontend_request_multicast_control_read(store, directory, &filter, error) ||
         !frontend_read_ctrl_ring(store, directory, &frontend, error)) {
         return false;
     }
+    frontend.multicast_filter = filter != 0;
     for (unsigned i = 0; i < frontend.queue_count; i++) {
         g_autofree char *queue_directory = frontend.queue_count == 1
                                                ? g_strdup(directory)

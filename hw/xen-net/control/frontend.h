@@ -19,6 +19,8 @@ struct XnFrontendQueue {
 
 struct XnFrontend {
     struct XnFeatures features;
+    /* It wants only the multicast frames that it has asked for. */
+    bool multicast_filter;
     unsigned queue_count;
     struct XnFrontendQueue queues[XN_VIF_QUEUES_MAX];
     /* The control ring; channel 0 when there is none. */

@@ -23,6 +23,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "control/store-error.h"
+#include "control/vif-link.h"
+#include "control/vif-settings.h"
+#include "control/vif-store.h"
 #include "xenstore-keys.h"
 
 /* More steps than any way through the state machine has: a backstop, not a limit. */
@@ -39,20 +42,74 @@ struct XnVif {
     uint64_t mark;
 
     struct XnVifFacts facts;
+    struct XnVifSettings settings;
     struct XnPort *port;
+    struct XnVifLink link;
+    /* What the frontend was offered last. */
+    unsigned queue_max;
     struct XnConnection *connection;
+    struct XnVifCredit credit;
     struct XnQueueCounters counters[XN_VIF_QUEUES_MAX];
 
     guint close_timer;
     /* What stands in the error nodes; NULL when they are not there. */
     char *error;
     bool hotplug_failed;
+    /* The last that was said. */
+    char *complaint;
     struct XnLogLimit log_limit;
 };
 
 static void vif_log(struct XnVif *vif, enum XnLogLevel level, const char *text)
 {
     log_write_limited(&vif->log_limit, clock_now_ns(), level, vif->name, "%s", text);
+}
+
+/* What is wrong but does not stop us is said once. NULL: nothing is. */
+static void vif_complain(struct XnVif *vif, const char *complaint)
+{
+    if (complaint && g_strcmp0(complaint, vif->complaint) != 0) {
+        vif_log(vif, XN_LOG_WARNING, complaint);
+        g_free(vif->complaint);
+        vif->complaint = g_strdup(complaint);
+    }
+}
+
+/* Takes over the interface of a vif that was there before us, or makes one. */
+static bool vif_open_port(struct XnVif *vif, const char *name, bool carrier, GError **error)
+{
+    g_assert(!vif->port);
+    vif->port = port_open(name, vif->name, XN_VIF_QUEUES_MAX, carrier, error);
+    if (!vif->port) {
+        return false;
+    }
+    vif_link_init(&vif->link, vif->host->link_watch, port_index(vif->port));
+    return true;
+}
+
+/*
+ * Remembers for a vif what its last daemon knew: the interface, which the script may have renamed,
+ * and what the frontend was offered.
+ */
+static void vif_recall(struct XnVif *vif, enum xenbus_state node)
+{
+    struct XnStore *store = vif->host->store;
+    bool carrier = node == XenbusStateConnected || node == XenbusStateReconfigured;
+    g_autoptr(GError) error = NULL;
+    g_autofree char *vifname = NULL;
+    uint32_t queue_max = 0;
+
+    log_info(vif->name, "found in state %s", vif_state_name(node));
+    key_backend_error_read(store, vif->directory, &vif->error, NULL);
+    if (key_backend_multi_queue_max_queues_read(store, vif->directory, &queue_max, NULL) &&
+        queue_max > 0) {
+        vif->queue_max = queue_max;
+    }
+    key_backend_vifname_read(store, vif->directory, &vifname, NULL);
+    if (!vif_open_port(vif, vifname && port_exists(vifname) ? vifname : vif->name, carrier,
+                       &error)) {
+        vif_complain(vif, error->message);
+    }
 }
 
 struct XnVif *vif_create(struct XnVifHost *host, struct XnVifId id, enum xenbus_state node)
@@ -63,17 +120,11 @@ struct XnVif *vif_create(struct XnVifHost *host, struct XnVifId id, enum xenbus_
     vif->id = id;
     vif->name = store_node_vif_name(id);
     vif->directory = store_node_backend(host->own_domid, id);
+    vif->queue_max = host->queue_max;
     vif->facts.own = vif_state_found(node);
     vif->facts.shut = vif_state_found_shut(node);
     if (node != XenbusStateInitialising) {
-        g_autoptr(GError) error = NULL;
-
-        log_info(vif->name, "found in state %s", vif_state_name(node));
-        key_backend_error_read(host->store, vif->directory, &vif->error, NULL);
-        vif->port = port_open(vif->name, host->queue_max, node == XenbusStateConnected, &error);
-        if (!vif->port) {
-            log_warning(vif->name, "%s", error->message);
-        }
+        vif_recall(vif, node);
     }
     return vif;
 }
@@ -89,10 +140,9 @@ static void vif_stop_timer(struct XnVif *vif)
 static void vif_unwatch(struct XnVif *vif)
 {
     if (vif->watched) {
-        g_autofree char *path = g_strconcat(vif->frontend_directory, "/state", NULL);
         g_autofree char *token = store_node_token(vif->id);
 
-        store_unwatch(vif->host->store, path, token);
+        store_unwatch(vif->host->store, vif->frontend_directory, token);
         vif->watched = false;
     }
 }
@@ -117,6 +167,8 @@ void vif_free(struct XnVif *vif, bool keep_interface)
     } else {
         port_close(vif->port);
     }
+    vif_settings_clear(&vif->settings);
+    g_free(vif->complaint);
     g_free(vif->error);
     g_free(vif->frontend_directory);
     g_free(vif->directory);
@@ -125,36 +177,6 @@ void vif_free(struct XnVif *vif, bool keep_interface)
 }
 
 /* --- reading the facts ------------------------------------------------------------------------ */
-
-bool vif_read_state(struct XnStore *store, const char *path, enum xenbus_state *ret_state,
-                    GError **error)
-{
-    g_autoptr(GError) local_error = NULL;
-    g_autofree char *text = store_read(store, path, &local_error);
-    union XnKeyValue value;
-
-    if (!text) {
-        if (g_error_matches(local_error, XN_STORE_ERROR, XN_STORE_ERROR_ABSENT) ||
-            g_error_matches(local_error, XN_STORE_ERROR, XN_STORE_ERROR_DENIED)) {
-            *ret_state = XenbusStateUnknown;
-            return true;
-        }
-        if (g_error_matches(local_error, XN_STORE_ERROR, XN_STORE_ERROR_MALFORMED)) {
-            *ret_state = XN_FRONTEND_NONSENSE;
-            return true;
-        }
-        g_propagate_error(error, g_steal_pointer(&local_error));
-        return false;
-    }
-    if (text[0] == '\0') {
-        *ret_state = XenbusStateUnknown;
-    } else if (store_key_parse(&key_frontend_state, text, &value, NULL)) {
-        *ret_state = (enum xenbus_state)value.number;
-    } else {
-        *ret_state = XN_FRONTEND_NONSENSE;
-    }
-    return true;
-}
 
 /* The error stands for a moment in which xenstore does not serve us, not for a bad value. */
 static bool vif_is_store_trouble(const GError *error)
@@ -181,13 +203,13 @@ static void vif_fail(struct XnVif *vif, enum XnVifShut shut, const char *reason)
     vif_report(vif, reason);
 }
 
+/* One watch for all that the frontend writes: its state, and what it may change while connected. */
 static void vif_watch_frontend(struct XnVif *vif)
 {
-    g_autofree char *path = g_strconcat(vif->frontend_directory, "/state", NULL);
     g_autofree char *token = store_node_token(vif->id);
     g_autoptr(GError) error = NULL;
 
-    vif->watched = store_watch(vif->host->store, path, token, &error);
+    vif->watched = store_watch(vif->host->store, vif->frontend_directory, token, &error);
     if (!vif->watched) {
         log_debug(vif->name, "%s; polling the frontend instead", error->message);
     }
@@ -238,6 +260,7 @@ static bool vif_read_hotplug(struct XnVif *vif, GError **error)
     }
     if (strcmp(status, "connected") == 0) {
         vif->facts.hotplug_connected = true;
+        vif->link.stale = true;
         log_info(vif->name, "the hotplug script has set up the interface");
     } else if (strcmp(status, "error") == 0 && !vif->hotplug_failed) {
         if (!key_backend_hotplug_error_read(store, vif->directory, &text, error)) {
@@ -249,18 +272,76 @@ static bool vif_read_hotplug(struct XnVif *vif, GError **error)
     return true;
 }
 
-/*
- * Has the frontend gone through a restart that we did not see, so that it has other rings now? Keys
- * that do not make sense count only at the next connection.
- */
-static bool vif_rings_changed(struct XnVif *vif)
+/* What the frontend asks for, as far as the administrator lets it. */
+static bool vif_read_frontend(struct XnVif *vif, struct XnFrontend *ret_frontend, GError **error)
 {
+    struct XnStore *store = vif->host->store;
+    g_autofree char *complaint = NULL;
+
+    if (!frontend_read(store, vif->frontend_directory, vif->queue_max, ret_frontend, error) ||
+        !vif_settings_restrict(store, vif->directory, &ret_frontend->features, &complaint, error)) {
+        return false;
+    }
+    vif_complain(vif, complaint);
+    return true;
+}
+
+/*
+ * What a connected frontend may change: whether it wants its multicast filtered, at any time; what
+ * it can take, when it reconfigures; and its rings, when it went through a restart that we did not
+ * see. Keys that do not make sense count only at the next connection.
+ */
+static void vif_reread_frontend(struct XnVif *vif)
+{
+    struct XnVifFacts *facts = &vif->facts;
+    const struct XnFrontend *known;
     struct XnFrontend frontend;
 
-    return vif->connection && vif->facts.frontend == XenbusStateConnected &&
-           frontend_read(vif->host->store, vif->frontend_directory, vif->host->queue_max, &frontend,
-                         NULL) &&
-           !frontend_same_rings(&frontend, connection_frontend(vif->connection));
+    facts->rings_changed = false;
+    facts->features_changed = false;
+    if (!vif->connection ||
+        (facts->frontend != XenbusStateConnected && facts->frontend != XenbusStateReconfiguring) ||
+        !vif_read_frontend(vif, &frontend, NULL)) {
+        return;
+    }
+    known = connection_frontend(vif->connection);
+    facts->rings_changed = !frontend_same_rings(&frontend, known);
+    facts->features_changed = !features_equal(&frontend.features, &known->features);
+    if (!facts->rings_changed && frontend.multicast_filter != known->multicast_filter) {
+        connection_set_multicast_filter(vif->connection, frontend.multicast_filter);
+        vif_log(vif, XN_LOG_DEBUG,
+                frontend.multicast_filter ? "multicast is filtered" : "all multicast is wanted");
+    }
+}
+
+static bool vif_follow_rates(struct XnVif *vif, GError **error)
+{
+    struct XnVifSettings *settings = &vif->settings;
+    bool changed = false;
+
+    if (!vif_settings_read_rates(settings, vif->host->store, vif->directory, vif->name, &changed,
+                                 error)) {
+        return false;
+    }
+    if (changed) {
+        uint64_t now = clock_now_ns();
+
+        credit_set(&vif->credit.guest_tx, &settings->guest_tx_rate.rate, now);
+        credit_set(&vif->credit.guest_rx, &settings->guest_rx_rate.rate, now);
+    }
+    if (changed && vif->connection) {
+        connection_set_rates(vif->connection, &settings->guest_tx_rate.rate,
+                             &settings->guest_rx_rate.rate);
+    }
+    return true;
+}
+
+/* The guest is told its MTU when the script has set it. */
+static bool vif_follow_link(struct XnVif *vif, GError **error)
+{
+    return vif_link_follow(&vif->link, vif->host->store, vif->directory,
+                           vif->facts.hotplug_connected ? vif->frontend_directory : NULL, vif->name,
+                           error);
 }
 
 static bool vif_read_facts(struct XnVif *vif, GError **error)
@@ -268,12 +349,13 @@ static bool vif_read_facts(struct XnVif *vif, GError **error)
     struct XnVifFacts *facts = &vif->facts;
     g_autofree char *frontend_state = g_strconcat(vif->frontend_directory, "/state", NULL);
 
-    if (!vif_read_state(vif->host->store, frontend_state, &facts->frontend, error) ||
+    if (!vif_store_read_state(vif->host->store, frontend_state, &facts->frontend, error) ||
         !key_backend_online_read(vif->host->store, vif->directory, &facts->online, error) ||
-        !vif_read_hotplug(vif, error)) {
+        !vif_read_hotplug(vif, error) || !vif_follow_rates(vif, error) ||
+        !vif_follow_link(vif, error)) {
         return false;
     }
-    facts->rings_changed = vif_rings_changed(vif);
+    vif_reread_frontend(vif);
     facts->unserved = vif->connection == NULL;
     return true;
 }
@@ -281,90 +363,23 @@ static bool vif_read_facts(struct XnVif *vif, GError **error)
 /* --- doing what follows ------------------------------------------------------------------------
  */
 
-struct XnVifPublish {
-    const struct XnVif *vif;
-    char *path;
-    enum xenbus_state expected;
-    enum xenbus_state next;
-    bool done;
-};
-
-/* Has our state node still the value that the step was decided on? */
-static bool vif_publish_allowed(struct XnStore *store, struct XnVifPublish *publish,
-                                bool *ret_allowed, GError **error)
-{
-    enum xenbus_state node;
-
-    if (!vif_read_state(store, publish->path, &node, error)) {
-        return false;
-    }
-    *ret_allowed = node == publish->expected;
-    return true;
-}
-
-static bool vif_publish_state_body(struct XnStore *store, void *opaque, GError **error)
-{
-    struct XnVifPublish *publish = opaque;
-
-    if (!vif_publish_allowed(store, publish, &publish->done, error)) {
-        return false;
-    }
-    return !publish->done ||
-           key_backend_state_write(store, publish->vif->directory, publish->next, error);
-}
-
-static bool vif_publish_features_body(struct XnStore *store, void *opaque, GError **error)
-{
-    struct XnVifPublish *publish = opaque;
-    const char *directory = publish->vif->directory;
-
-    if (!vif_publish_allowed(store, publish, &publish->done, error)) {
-        return false;
-    }
-    if (!publish->done) {
-        return true;
-    }
-    return key_backend_feature_guest_rx_copy_write(store, directory, true, error) &&
-           key_backend_feature_guest_rx_flip_write(store, directory, false, error) &&
-           key_backend_feature_sg_write(store, directory, true, error) &&
-           key_backend_feature_gso_tcpv4_write(store, directory, true, error) &&
-           key_backend_feature_gso_tcpv6_write(store, directory, true, error) &&
-           key_backend_feature_no_csum_offload_write(store, directory, false, error) &&
-           key_backend_feature_ipv6_csum_offload_write(store, directory, true, error) &&
-           key_backend_feature_split_event_channels_write(store, directory, true, error) &&
-           key_backend_feature_ctrl_ring_write(store, directory, true, error) &&
-           key_backend_multi_queue_max_queues_write(store, directory, publish->vif->host->queue_max,
-                                                    error);
-}
-
-/* *ret_done is false when somebody changed our state meanwhile: look again. */
-static bool vif_publish(struct XnVif *vif, XnStoreBody body, enum xenbus_state next, bool *ret_done,
-                        GError **error)
-{
-    g_autofree char *path = g_strconcat(vif->directory, "/", key_backend_state.name, NULL);
-    struct XnVifPublish publish = {
-        .vif = vif, .path = path, .expected = vif->facts.node, .next = next};
-
-    if (!store_transact(vif->host->store, body, &publish, error)) {
-        return false;
-    }
-    *ret_done = publish.done;
-    return true;
-}
-
 static bool vif_prepare(struct XnVif *vif, GError **error)
 {
     g_autoptr(GError) local_error = NULL;
+    g_autofree char *complaint = NULL;
     bool done = false;
 
-    if (!vif->port) {
-        vif->port = port_open(vif->name, vif->host->queue_max, false, &local_error);
-        if (!vif->port) {
-            vif_fail(vif, XN_VIF_SHUT_FOR_GOOD, local_error->message);
-            return true;
-        }
+    if (!vif->port && !vif_open_port(vif, vif->name, false, &local_error)) {
+        vif_fail(vif, XN_VIF_SHUT_FOR_GOOD, local_error->message);
+        return true;
     }
-    return vif_publish(vif, vif_publish_features_body, vif->facts.own, &done, error);
+    if (!vif_settings_read_queue_max(vif->host->store, vif->directory, vif->host->queue_max,
+                                     &vif->queue_max, &complaint, error)) {
+        return false;
+    }
+    vif_complain(vif, complaint);
+    return vif_store_write_features(vif->host->store, vif->directory, vif->facts.node,
+                                    vif->queue_max, &done, error);
 }
 
 static char *vif_describe_connection(const struct XnVif *vif, bool adopt)
@@ -393,6 +408,7 @@ static bool vif_connect(struct XnVif *vif, bool adopt, GError **error)
         .workers = host->workers,
         .port = vif->port,
         .counters = vif->counters,
+        .credit = &vif->credit,
         .journal_directory = host->journal_directory,
         .adopt = adopt,
         .broken = host->broken,
@@ -401,12 +417,18 @@ static bool vif_connect(struct XnVif *vif, bool adopt, GError **error)
     struct XnFrontend frontend;
     g_autoptr(GError) local_error = NULL;
 
+    if (!vif->port) {
+        g_set_error(&local_error, G_FILE_ERROR, G_FILE_ERROR_NODEV, "there is no interface");
+        goto fail;
+    }
     if (!key_backend_mac_read(host->store, vif->directory, &config.mac, &local_error) ||
-        !frontend_read(host->store, vif->frontend_directory, host->queue_max, &frontend,
-                       &local_error)) {
+        !vif_read_frontend(vif, &frontend, &local_error)) {
         goto fail;
     }
     config.frontend = &frontend;
+    if (!frontend.features.sg) {
+        vif_link_lower_mtu(&vif->link, vif->name);
+    }
     vif->connection = connection_open(&config, &local_error);
     if (vif->connection) {
         g_autofree char *text = vif_describe_connection(vif, adopt);
@@ -429,10 +451,34 @@ fail:
     return true;
 }
 
+/* The frontend waits until we give it what it can take now. */
+static bool vif_reconfigure(struct XnVif *vif, GError **error)
+{
+    g_autoptr(GError) local_error = NULL;
+    g_autofree char *text = NULL;
+    struct XnFrontend frontend;
+
+    if (!vif_read_frontend(vif, &frontend, &local_error) ||
+        !connection_set_features(vif->connection, &frontend.features, &local_error)) {
+        if (vif_is_store_trouble(local_error)) {
+            g_propagate_error(error, g_steal_pointer(&local_error));
+            return false;
+        }
+        g_prefix_error(&local_error, "cannot reconfigure: ");
+        vif_fail(vif, XN_VIF_SHUT_UNTIL_RESTART, local_error->message);
+        return true;
+    }
+    text =
+        g_strdup_printf("reconfigured: %u bytes of headroom", frontend.features.guest_rx_headroom);
+    vif_log(vif, XN_LOG_INFO, text);
+    return true;
+}
+
 static void vif_disconnect(struct XnVif *vif)
 {
     if (vif->connection) {
         connection_close(g_steal_pointer(&vif->connection));
+        vif_link_restore_mtu(&vif->link, vif->name);
         vif_log(vif, XN_LOG_INFO, "disconnected");
     }
 }
@@ -451,6 +497,11 @@ static bool vif_act(struct XnVif *vif, enum XnVifAction action, bool *ret_acted,
     case XN_VIF_CONNECT:
     case XN_VIF_ADOPT:
         if (!vif_connect(vif, action == XN_VIF_ADOPT, error)) {
+            return false;
+        }
+        break;
+    case XN_VIF_RECONFIGURE:
+        if (!vif_reconfigure(vif, error)) {
             return false;
         }
         break;
@@ -505,7 +556,7 @@ static bool vif_step(struct XnVif *vif, enum XnVifLook *ret_look, bool *ret_more
     bool done = false;
 
     *ret_more = false;
-    if (!vif_read_state(vif->host->store, path, &facts->node, error)) {
+    if (!vif_store_read_state(vif->host->store, path, &facts->node, error)) {
         return false;
     }
     if (!vif_identify(vif, &known, &local_error)) {
@@ -546,7 +597,8 @@ static bool vif_step(struct XnVif *vif, enum XnVifLook *ret_look, bool *ret_more
     if (step.next == facts->own && step.next == facts->node) {
         return true;
     }
-    if (!vif_publish(vif, vif_publish_state_body, step.next, &done, error)) {
+    if (!vif_store_write_state(vif->host->store, vif->directory, facts->node, step.next, &done,
+                               error)) {
         return false;
     }
     if (done) {
@@ -580,6 +632,11 @@ void vif_broken(struct XnVif *vif, uint64_t serial, const char *reason)
     if (vif->connection && connection_serial(vif->connection) == serial) {
         vif_fail(vif, XN_VIF_SHUT_UNTIL_RESTART, reason);
     }
+}
+
+bool vif_link_event(struct XnVif *vif, unsigned index)
+{
+    return vif_link_changed(&vif->link, index);
 }
 
 void vif_shut(struct XnVif *vif)
@@ -618,7 +675,7 @@ struct XnVifStatus vif_status(const struct XnVif *vif)
         .error = vif->error,
         .connected = vif->connection ? connection_frontend(vif->connection) : NULL,
         .mapped_grants = vif->connection ? connection_mapped_grants(vif->connection) : 0,
-        .queue_count = vif->host->queue_max,
+        .queue_count = vif->queue_max,
         .counters = vif->counters,
     };
 }

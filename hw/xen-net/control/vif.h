@@ -12,6 +12,7 @@
 #include "control/store-key.h"
 #include "control/store-node.h"
 #include "control/vif-state.h"
+#include "port/link-watch.h"
 
 /* How long a frontend may take to close, once it has been asked to. The toolstack waits for 10 s.
  */
@@ -23,6 +24,7 @@ struct XnVifHost {
     uint32_t own_domid;
     struct XnGnttab *gnttab;
     struct XnWorkers *workers;
+    struct XnLinkWatch *link_watch;
     /* Queues offered to each frontend, 1 ... XN_VIF_QUEUES_MAX. */
     unsigned queue_max;
     const char *journal_directory;
@@ -62,6 +64,12 @@ enum XnVifLook vif_look(struct XnVif *vif);
 /* The guest broke a ring of the connection `serial`. To be followed by vif_look(). */
 void vif_broken(struct XnVif *vif, uint64_t serial, const char *reason);
 
+/*
+ * Interface `index` of the host changed, 0: any may have. If it returns true, vif_look() is to
+ * follow.
+ */
+bool vif_link_event(struct XnVif *vif, unsigned index);
+
 /* The daemon ends: closes the vif for good. To be followed by vif_look(). */
 void vif_shut(struct XnVif *vif);
 
@@ -92,9 +100,5 @@ struct XnVifStatus {
 };
 
 struct XnVifStatus vif_status(const struct XnVif *vif);
-
-/* The state that is written in xenstore; an empty or absent node reads as XenbusStateUnknown. */
-bool vif_read_state(struct XnStore *store, const char *path, enum xenbus_state *ret_state,
-                    GError **error);
 
 #endif

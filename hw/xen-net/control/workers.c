@@ -7,10 +7,13 @@
 struct XnWorkersEntry {
     struct XnWorker *worker;
     unsigned queues;
+    /* Of workers_take(), when it last chose this worker. */
+    unsigned round;
 };
 
 struct XnWorkers {
     unsigned count;
+    unsigned round;
     struct XnWorkersEntry entries[];
 };
 
@@ -44,17 +47,27 @@ void workers_destroy(struct XnWorkers *workers)
     g_free(workers);
 }
 
-struct XnWorker *workers_take(struct XnWorkers *workers)
+void workers_take(struct XnWorkers *workers, unsigned count, struct XnWorker *ret_workers[])
 {
-    struct XnWorkersEntry *least = &workers->entries[0];
+    for (unsigned i = 0; i < count; i++) {
+        struct XnWorkersEntry *best = NULL;
 
-    for (unsigned i = 1; i < workers->count; i++) {
-        if (workers->entries[i].queues < least->queues) {
-            least = &workers->entries[i];
+        /* In each round every worker gets one queue. */
+        if (i % workers->count == 0) {
+            workers->round++;
         }
+        for (unsigned j = 0; j < workers->count; j++) {
+            struct XnWorkersEntry *entry = &workers->entries[j];
+
+            if (entry->round != workers->round && (!best || entry->queues < best->queues)) {
+                best = entry;
+            }
+        }
+        g_assert(best);
+        best->round = workers->round;
+        best->queues++;
+        ret_workers[i] = best->worker;
     }
-    least->queues++;
-    return least->worker;
 }
 
 static struct XnWorkersEntry *workers_find(struct XnWorkers *workers, const struct XnWorker *worker)

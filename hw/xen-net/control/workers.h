@@ -18,10 +18,13 @@ struct XnWorkers *workers_create(unsigned count, uint32_t own_domid, enum XnBuff
 /* Ends them; NULL is fine. They must have no queues left. */
 void workers_destroy(struct XnWorkers *workers);
 
-/* The worker with the fewest queues; it counts one more from now on. */
-struct XnWorker *workers_take(struct XnWorkers *workers);
+/*
+ * Chooses workers for the `count` queues of one vif: as many different ones as there are, those
+ * with the fewest queues first. Each counts its new queues from now on.
+ */
+void workers_take(struct XnWorkers *workers, unsigned count, struct XnWorker *ret_workers[]);
 
-/* Gives back one workers_take(). */
+/* Gives back one of a workers_take(). */
 void workers_release(struct XnWorkers *workers, const struct XnWorker *worker);
 
 /* Counts a queue that moves from one worker to another. */

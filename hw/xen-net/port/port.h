@@ -24,11 +24,13 @@ struct XnPortQueue {
 
 /*
  * Creates the interface `name`, down, with the MAC fe:ff:ff:ff:ff:ff, or takes over the one that
- * exists when nobody holds it. It has `queue_count` (1 ... 256) queues, of which the first takes
- * part. With `carrier` the host's network does not notice that the interface was left. NULL with
- * an error that says what to do.
+ * exists when nobody holds it. It can have `queue_count` (1 ... 256) queues, of which the first
+ * takes part. With `carrier` the host's network does not notice that the interface was left.
+ * `label` is by what it is found again when somebody renames it. NULL with an error that says what
+ * to do.
  */
-struct XnPort *port_open(const char *name, unsigned queue_count, bool carrier, GError **error);
+struct XnPort *port_open(const char *name, const char *label, unsigned queue_count, bool carrier,
+                         GError **error);
 
 /* Removes the interface; NULL is fine. The workers must have let go of its queues. */
 void port_close(struct XnPort *port);
@@ -39,13 +41,25 @@ void port_close(struct XnPort *port);
  */
 void port_leave(struct XnPort *port);
 
+/* Is there an interface of this name that may have been left so? */
+bool port_exists(const char *name);
+
 /* Names of the interfaces that may have been left so; to be freed with g_strfreev(), never NULL. */
 char **port_list_left(void);
 
-/* Queue `index` < queue_count; lives as long as the port. */
+/* The label of the interface `name`, or that name; to be freed with g_free(). */
+char *port_label(const char *name);
+
+/* The interface's index, by which it is known for as long as it exists. */
+unsigned port_index(const struct XnPort *port);
+
+/* Queue `index` < queue_count; lives as long as the port, its `fd` while it takes part. */
 struct XnPortQueue *port_queue(struct XnPort *port, unsigned index);
 
-/* The first `count` (1 ... queue_count) queues take part: frames are spread over them by flow. */
+/*
+ * The first `count` (1 ... queue_count) queues take part: frames are spread over them by flow. No
+ * worker may have a queue that comes or goes.
+ */
 bool port_set_queues(struct XnPort *port, unsigned count, GError **error);
 
 /* Frames may be received with these offloads (TUN_F_* of linux/if_tun.h) from now on. Main thread.

@@ -7,28 +7,39 @@
  * The tap carries a struct virtio_net_hdr before each frame (IFF_VNET_HDR), so checksum and
  * segmentation offload pass through it untouched. It is made before the vif is announced, and must
  * survive what hotplug scripts do to it: set down, renamed, given another MAC and MTU, put into a
- * bridge. So it is known by its file descriptors, its name is used once. The interface is
- * persistent: it stays in its bridge while no daemon runs, and goes when it is closed on purpose.
+ * bridge. So it is known by its file descriptors and its index, and a name is asked for whenever
+ * one is needed. The interface is persistent: it stays in its bridge while no daemon runs, and goes
+ * when it is closed on purpose.
+ *
+ * A queue is a descriptor, and exists only while it takes part: a vif that is not connected has
+ * one.
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/if.h>
-#include <linux/if_arp.h>
+
 #include <linux/if_tun.h>
 #include <linux/virtio_net.h>
+#include <net/if.h>
+#include <net/if_arp.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "port/port.h"
 
 #define TAP_DEVICE "/dev/net/tun"
+
+/* IFF_NO_CARRIER of newer headers. */
+#define TAP_NO_CARRIER 0x0040
 
 /* Where the kernel shows a tap's flags. */
 #define TAP_SYSFS "/sys/class/net"
 
 struct XnPort {
+    unsigned index;
+    bool carrier;
     unsigned queue_count;
     /* Queues that take part: the first so many. */
     unsigned attached;
@@ -60,9 +71,10 @@ static const char *tap_attach_advice(int error)
 
 /*
  * Opens one more descriptor of the interface `name`, making the interface when it is the first. A
- * tap of many queues stays one when it is opened again with another number, even with one.
+ * tap of many queues stays one when it is opened again with another number, even with one. A kernel
+ * that does not know the flag for it sets the carrier each time.
  */
-static bool tap_attach(struct XnPortQueue *queue, const char *name, GError **error)
+static bool tap_attach(struct XnPortQueue *queue, const char *name, bool carrier, GError **error)
 {
     int header_size = sizeof(struct virtio_net_hdr);
     struct ifreq request = {0};
@@ -74,7 +86,8 @@ static bool tap_attach(struct XnPortQueue *queue, const char *name, GError **err
                                                            : "may this user open it?");
     }
     g_strlcpy(request.ifr_name, name, sizeof(request.ifr_name));
-    request.ifr_flags = (short)(IFF_TAP | IFF_NO_PI | IFF_VNET_HDR | IFF_MULTI_QUEUE);
+    request.ifr_flags = (short)(IFF_TAP | IFF_NO_PI | IFF_VNET_HDR | IFF_MULTI_QUEUE |
+                                (carrier ? 0 : TAP_NO_CARRIER));
     if (ioctl(queue->fd, TUNSETIFF, &request) < 0) {
         return tap_fail(error, "cannot make the tap", name, tap_attach_advice(errno));
     }
@@ -82,6 +95,14 @@ static bool tap_attach(struct XnPortQueue *queue, const char *name, GError **err
         return tap_fail(error, "cannot set the header size of the tap", name, NULL);
     }
     return true;
+}
+
+static void tap_detach(struct XnPortQueue *queue)
+{
+    if (queue->fd >= 0) {
+        close(queue->fd);
+        queue->fd = -1;
+    }
 }
 
 /* The address that Xen's scripts give to backend interfaces: the highest, so that a bridge never
@@ -107,7 +128,48 @@ static bool tap_set_persistent(const struct XnPort *port, bool persistent, GErro
     return true;
 }
 
-struct XnPort *port_open(const char *name, unsigned queue_count, bool carrier, GError **error)
+/*
+ * A tap of many queues can be opened by several programs, which then take each other's frames. The
+ * kernel shows as many queues as there are descriptors, and ours is the first.
+ */
+static bool tap_is_ours(const char *name, GError **error)
+{
+    g_autofree char *second = g_build_filename(TAP_SYSFS, name, "queues", "rx-1", NULL);
+
+    if (access(second, F_OK) < 0) {
+        return true;
+    }
+    errno = EBUSY;
+    return tap_fail(error, "cannot take the tap", name, tap_attach_advice(errno));
+}
+
+/* An alias that somebody has given it stays. */
+static void tap_set_label(const char *name, const char *label)
+{
+    g_autofree char *path = g_build_filename(TAP_SYSFS, name, "ifalias", NULL);
+    g_autofree char *alias = NULL;
+    int fd;
+
+    if (!g_file_get_contents(path, &alias, NULL, NULL) || alias[0] != '\0') {
+        return;
+    }
+    fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        if (write(fd, label, strlen(label)) < 0) {
+            log_debug(name, "cannot set the alias: %s", g_strerror(errno));
+        }
+        close(fd);
+    }
+}
+
+static bool tap_set_index(struct XnPort *port, const char *name, GError **error)
+{
+    port->index = if_nametoindex(name);
+    return port->index != 0 || tap_fail(error, "cannot find the tap", name, NULL);
+}
+
+struct XnPort *port_open(const char *name, const char *label, unsigned queue_count, bool carrier,
+                         GError **error)
 {
     struct XnPort *port;
 
@@ -121,15 +183,18 @@ struct XnPort *port_open(const char *name, unsigned queue_count, bool carrier, G
         port->queues[i].fd = -1;
     }
     port->queue_count = queue_count;
-    for (unsigned i = 0; i < queue_count; i++) {
-        if (!tap_attach(&port->queues[i], name, error)) {
-            port_close(port);
-            return NULL;
-        }
-        port->attached++;
+    if (!tap_attach(&port->queues[0], name, carrier, error)) {
+        port_leave(port);
+        return NULL;
     }
+    port->attached = 1;
+    if (!tap_is_ours(name, error)) {
+        port_leave(port);
+        return NULL;
+    }
+    tap_set_label(name, label);
     if (!tap_set_persistent(port, true, error) || !tap_set_address(port, name, error) ||
-        !port_set_queues(port, 1, error) || !port_set_carrier(port, carrier, error)) {
+        !tap_set_index(port, name, error) || !port_set_carrier(port, carrier, error)) {
         port_close(port);
         return NULL;
     }
@@ -150,11 +215,14 @@ void port_leave(struct XnPort *port)
         return;
     }
     for (unsigned i = 0; i < port->queue_count; i++) {
-        if (port->queues[i].fd >= 0) {
-            close(port->queues[i].fd);
-        }
+        tap_detach(&port->queues[i]);
     }
     g_free(port);
+}
+
+unsigned port_index(const struct XnPort *port)
+{
+    return port->index;
 }
 
 static bool tap_is_persistent(const char *name)
@@ -164,6 +232,11 @@ static bool tap_is_persistent(const char *name)
 
     return g_file_get_contents(path, &text, NULL, NULL) &&
            (g_ascii_strtoull(text, NULL, 16) & IFF_PERSIST) != 0;
+}
+
+bool port_exists(const char *name)
+{
+    return tap_is_persistent(name);
 }
 
 char **port_list_left(void)
@@ -181,24 +254,55 @@ char **port_list_left(void)
     return (char **)g_ptr_array_free(names, FALSE);
 }
 
+char *port_label(const char *name)
+{
+    g_autofree char *path = g_build_filename(TAP_SYSFS, name, "ifalias", NULL);
+    g_autofree char *alias = NULL;
+
+    if (!g_file_get_contents(path, &alias, NULL, NULL) || g_strstrip(alias)[0] == '\0') {
+        return g_strdup(name);
+    }
+    return g_steal_pointer(&alias);
+}
+
 struct XnPortQueue *port_queue(struct XnPort *port, unsigned index)
 {
     g_assert(index < port->queue_count);
     return &port->queues[index];
 }
 
+/* The name that the interface has now. */
+static bool tap_get_name(const struct XnPort *port, char *ret_name, GError **error)
+{
+    struct ifreq request = {0};
+
+    if (ioctl(port->queues[0].fd, TUNGETIFF, &request) < 0) {
+        return tap_fail(error, "cannot find the name of", "the tap", NULL);
+    }
+    g_strlcpy(ret_name, request.ifr_name, IFNAMSIZ);
+    return true;
+}
+
 bool port_set_queues(struct XnPort *port, unsigned count, GError **error)
 {
-    g_assert(count >= 1 && count <= port->queue_count);
-    while (port->attached != count) {
-        bool attach = port->attached < count;
-        unsigned index = attach ? port->attached : port->attached - 1;
-        struct ifreq request = {.ifr_flags = attach ? IFF_ATTACH_QUEUE : IFF_DETACH_QUEUE};
+    char name[IFNAMSIZ];
 
-        if (ioctl(port->queues[index].fd, TUNSETQUEUE, &request) < 0) {
-            return tap_fail(error, "cannot set the number of queues of", "the tap", NULL);
+    g_assert(count >= 1 && count <= port->queue_count);
+    if (port->attached < count && !tap_get_name(port, name, error)) {
+        return false;
+    }
+    while (port->attached < count) {
+        struct XnPortQueue *queue = &port->queues[port->attached];
+
+        if (!tap_attach(queue, name, port->carrier, error)) {
+            tap_detach(queue);
+            return false;
         }
-        port->attached = attach ? port->attached + 1 : port->attached - 1;
+        port->attached++;
+    }
+    while (port->attached > count) {
+        port->attached--;
+        tap_detach(&port->queues[port->attached]);
     }
     return true;
 }
@@ -219,6 +323,7 @@ bool port_set_carrier(struct XnPort *port, bool on, GError **error)
         return tap_fail(error, "cannot set the carrier of", "the tap",
                         errno == ENOTTY || errno == EINVAL ? "Linux 5.0 or newer is needed" : NULL);
     }
+    port->carrier = on;
     return true;
 }
 

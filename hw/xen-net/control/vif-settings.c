@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * vif-settings.c - what the administrator wants of one vif
+ */
+#include "control/vif-settings.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "xenstore-keys.h"
+
+#define GUEST_RX_CSUM_FILL "fill"
+#define GUEST_RX_CSUM_OFFLOAD "offload"
+
+/* How much of a bad value a message quotes. */
+#define QUOTE_MAX 40
+
+static char *vif_settings_quote(const char *text)
+{
+    g_autofree char *start = g_strndup(text, QUOTE_MAX);
+
+    return g_strescape(start, NULL);
+}
+
+static void vif_settings_clear_rate(struct XnVifRate *rate)
+{
+    g_free(rate->text);
+    *rate = (struct XnVifRate){0};
+}
+
+void vif_settings_clear(struct XnVifSettings *settings)
+{
+    vif_settings_clear_rate(&settings->guest_tx_rate);
+    vif_settings_clear_rate(&settings->guest_rx_rate);
+}
+
+bool vif_settings_take_rate(struct XnVifRate *rate, const char *text, const char *what,
+                            const char *name)
+{
+    const char *reason = NULL;
+
+    if (g_strcmp0(rate->text, text) == 0) {
+        return false;
+    }
+    vif_settings_clear_rate(rate);
+    rate->text = g_strdup(text);
+    if (!text) {
+        log_info(name, "%s is not limited any more", what);
+    } else if (!credit_parse(text, &rate->rate, &reason)) {
+        g_autofree char *quoted = vif_settings_quote(text);
+
+        log_warning(name, "%s is not limited: the rate '%s' %s", what, quoted, reason);
+    } else {
+        log_info(name, "%s is limited to %" G_GUINT64_FORMAT " bytes in %" G_GUINT64_FORMAT " us",
+                 what, rate->rate.bytes, rate->rate.interval_us);
+    }
+    return true;
+}
+
+bool vif_settings_read_rates(struct XnVifSettings *settings, struct XnStore *store,
+                             const char *directory, const char *name, bool *ret_changed,
+                             GError **error)
+{
+    g_autofree char *guest_tx = NULL;
+    g_autofree char *guest_rx = NULL;
+
+    if (!key_backend_rate_read(store, directory, &guest_tx, error) ||
+        !key_backend_guest_rx_rate_read(store, directory, &guest_rx, error)) {
+        return false;
+    }
+    *ret_changed = vif_settings_take_rate(&settings->guest_tx_rate, guest_tx, "guest_tx", name);
+    if (vif_settings_take_rate(&settings->guest_rx_rate, guest_rx, "guest_rx", name)) {
+        *ret_changed = true;
+    }
+    return true;
+}
+
+bool vif_settings_read_queue_max(struct XnStore *store, const char *directory, unsigned option,
+                                 unsigned *ret_queue_max, char **ret_complaint, GError **error)
+{
+    g_autoptr(GError) local_error = NULL;
+    uint32_t queue_max = 0;
+
+    *ret_complaint = NULL;
+    if (!key_backend_max_queues_read(store, directory, &queue_max, &local_error)) {
+        if (local_error->domain != XN_STORE_KEY_ERROR) {
+            g_propagate_error(error, g_steal_pointer(&local_error));
+            return false;
+        }
+        *ret_complaint = g_strdup_printf("%s; using %u", local_error->message, option);
+    }
+    *ret_queue_max = queue_max > 0 ? queue_max : option;
+    return true;
+}
+
+bool vif_settings_restrict(struct XnStore *store, const char *directory,
+                           struct XnFeatures *features, char **ret_complaint, GError **error)
+{
+    g_autofree char *csum = NULL;
+
+    *ret_complaint = NULL;
+    if (!key_backend_guest_rx_csum_read(store, directory, &csum, error)) {
+        return false;
+    }
+    if (strcmp(csum, GUEST_RX_CSUM_FILL) == 0) {
+        features->csum_ipv4 = false;
+        features->csum_ipv6 = false;
+        *features = features_normalise(*features);
+    } else if (strcmp(csum, GUEST_RX_CSUM_OFFLOAD) != 0) {
+        g_autofree char *quoted = vif_settings_quote(csum);
+
+        *ret_complaint = g_strdup_printf("%s is '%s', not " GUEST_RX_CSUM_OFFLOAD
+                                         " or " GUEST_RX_CSUM_FILL "; using " GUEST_RX_CSUM_OFFLOAD,
+                                         key_backend_guest_rx_csum.name, quoted);
+    }
+    return true;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * vif-settings.h - what the administrator wants of one vif
+ *
+ * Keys in the backend's own directory, written by the toolstack or by hand; they win over options.
+ * A mistake in one of them does not cut the guest off: it is logged, and the default holds.
+ */
+#ifndef XN_CONTROL_VIF_SETTINGS_H
+#define XN_CONTROL_VIF_SETTINGS_H
+
+#include "netif/credit.h"
+#include "netif/features.h"
+#include "xen/store.h"
+
+/* The limit of one direction. */
+struct XnVifRate {
+    /* The key's value when it was read last; NULL: absent. */
+    char *text;
+    struct XnCreditRate rate;
+};
+
+/* All zero: nothing read yet, no limits. */
+struct XnVifSettings {
+    struct XnVifRate guest_tx_rate;
+    struct XnVifRate guest_rx_rate;
+};
+
+/* Forgets what was read. */
+void vif_settings_clear(struct XnVifSettings *settings);
+
+/*
+ * Reads the rates in `directory`, the vif's. *ret_changed: one is not what it was at the last call.
+ * `name` is the vif's, for the log. False with an error when xenstore fails.
+ */
+bool vif_settings_read_rates(struct XnVifSettings *settings, struct XnStore *store,
+                             const char *directory, const char *name, bool *ret_changed,
+                             GError **error);
+
+/*
+ * Takes `text` (NULL: absent) for a rate; returns whether it is another than before. `what` names
+ * the direction, for the log.
+ */
+bool vif_settings_take_rate(struct XnVifRate *rate, const char *text, const char *what,
+                            const char *name);
+
+/*
+ * Reads the most queues of this vif: its own key, or `option`. A mistake is told in *ret_complaint
+ * (else NULL), to be freed with g_free(). False with an error when xenstore fails.
+ */
+bool vif_settings_read_queue_max(struct XnStore *store, const char *directory, unsigned option,
+                                 unsigned *ret_queue_max, char **ret_complaint, GError **error);
+
+/* Takes away from what the frontend says it can take what it is not to be believed. Likewise. */
+bool vif_settings_restrict(struct XnStore *store, const char *directory,
+                           struct XnFeatures *features, char **ret_complaint, GError **error);
+
+#endif

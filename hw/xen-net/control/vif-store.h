@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * vif-store.h - the keys of a vif that change together, or only on a condition
+ *
+ * Whatever is written goes through a transaction that reads a state node first: a directory that
+ * the toolstack has deleted is never made again. Main thread.
+ */
+#ifndef XN_CONTROL_VIF_STORE_H
+#define XN_CONTROL_VIF_STORE_H
+
+#include <stdbool.h>
+#include <xen/io/xenbus.h>
+
+#include "xen/store.h"
+
+/* The state that is written in xenstore; an empty or absent node reads as XenbusStateUnknown, one
+ * that holds no state as XN_FRONTEND_NONSENSE. */
+bool vif_store_read_state(struct XnStore *store, const char *path, enum xenbus_state *ret_state,
+                          GError **error);
+
+/*
+ * Write our state, or what we offer with at most `queue_max` queues, unless our state node has
+ * another value than `expected`: then *ret_done is false, and it is time to look again. False with
+ * an error when xenstore fails.
+ */
+bool vif_store_write_state(struct XnStore *store, const char *directory, enum xenbus_state expected,
+                           enum xenbus_state next, bool *ret_done, GError **error);
+bool vif_store_write_features(struct XnStore *store, const char *directory,
+                              enum xenbus_state expected, unsigned queue_max, bool *ret_done,
+                              GError **error);
+
+/* Writes whether frames get anywhere, unless the directory is gone. */
+bool vif_store_write_carrier(struct XnStore *store, const char *directory, bool carrier,
+                             GError **error);
+
+/* Writes the MTU into the frontend's directory, unless that is gone or says so already. */
+bool vif_store_write_mtu(struct XnStore *store, const char *frontend_directory, unsigned mtu,
+                         GError **error);
+
+#endif

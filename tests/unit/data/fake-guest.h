@@ -169,7 +169,7 @@ static struct FakeGuest *fake_guest_new(void)
 }
 
 /* The process dies and another one adopts the queue with the journal. */
-static void fake_guest_adopt(struct FakeGuest *guest)
+static inline void fake_guest_adopt(struct FakeGuest *guest)
 {
     struct XnQueueConfig config = guest->queue->config;
 

@@ -20,13 +20,19 @@ const char *const xn_frame_kind_name[XN_FRAME_KINDS] = {
     [XN_FRAME_UDP6] = "udp6", [XN_FRAME_TCP6] = "tcp6",
 };
 
-/* Addresses reserved for benchmarks (RFC 2544, RFC 5180): no host answers them by accident. */
+/* Addresses reserved for benchmarks (RFC 2544, RFC 5180): no host answers them by accident. The
+ * flow's number goes into the last byte but one of the source. */
 static const uint8_t ipv4_source[4] = {198, 18, 0, 1};
 static const uint8_t ipv4_target[4] = {198, 18, 0, 2};
 static const uint8_t ipv6_source[16] = {0x20, 0x01, 0, 2, [15] = 1};
 static const uint8_t ipv6_target[16] = {0x20, 0x01, 0, 2, [15] = 2};
 /* First bytes of the source MAC of a frame without a label: locally administered. */
 static const uint8_t unlabelled_prefix[2] = {0x02, 0x71};
+
+static uint8_t *flow_byte(uint8_t *address, bool ipv6)
+{
+    return address + (ipv6 ? 14 : 2);
+}
 
 static void put16(uint8_t *p, uint16_t value)
 {
@@ -107,6 +113,7 @@ void frame_spec_settle(struct XnFrameSpec *spec)
     }
     if (spec->kind == XN_FRAME_RAW) {
         spec->csum_blank = false;
+        spec->flow = 0;
     }
 }
 
@@ -165,6 +172,7 @@ static void put_ip(const struct XnFrameSpec *spec, uint8_t *p, uint32_t l4_lengt
         p[6] = protocol;
         p[7] = 64;
         memcpy(p + 8, ipv6_source, 16);
+        *flow_byte(p + 8, true) = spec->flow;
         memcpy(p + 24, ipv6_target, 16);
         return;
     }
@@ -176,14 +184,15 @@ static void put_ip(const struct XnFrameSpec *spec, uint8_t *p, uint32_t l4_lengt
     p[9] = protocol;
     put16(p + 10, 0);
     memcpy(p + 12, ipv4_source, 4);
+    *flow_byte(p + 12, false) = spec->flow;
     memcpy(p + 16, ipv4_target, 4);
     put16(p + 10, ~checksum_fold(checksum_add(0, p, 20)));
 }
 
 static void put_l4(const struct XnFrameSpec *spec, uint8_t *p, uint32_t l4_length)
 {
-    put16(p, 7000);
-    put16(p + 2, 7001);
+    put16(p, 7000 + spec->flow);
+    put16(p + 2, 6999);
     if (kind_is_tcp(spec->kind)) {
         put32(p + 4, spec->sequence);
         put32(p + 8, spec->seed);
@@ -203,14 +212,17 @@ void frame_set_checksum(const struct XnFrameSpec *spec, uint8_t *frame, bool bla
     bool ipv6 = kind_is_ipv6(spec->kind);
     bool tcp = kind_is_tcp(spec->kind);
     uint32_t l4_length = spec->length - start;
+    uint8_t source[16];
     uint64_t sum;
     uint16_t value;
 
     if (spec->kind == XN_FRAME_RAW) {
         return;
     }
-    sum = checksum_pseudo(ipv6 ? ipv6_source : ipv4_source, ipv6 ? ipv6_target : ipv4_target,
-                          ipv6 ? 16 : 4, tcp ? PROTOCOL_TCP : PROTOCOL_UDP, l4_length);
+    memcpy(source, ipv6 ? ipv6_source : ipv4_source, ipv6 ? 16 : 4);
+    *flow_byte(source, ipv6) = spec->flow;
+    sum = checksum_pseudo(source, ipv6 ? ipv6_target : ipv4_target, ipv6 ? 16 : 4,
+                          tcp ? PROTOCOL_TCP : PROTOCOL_UDP, l4_length);
     if (blank) {
         put16(field, checksum_fold(sum));
         return;
@@ -246,25 +258,28 @@ void frame_build(const struct XnFrameSpec *spec, uint8_t *frame)
     frame_set_checksum(spec, frame, spec->csum_blank);
 }
 
-static bool identify_ip(const uint8_t *p, size_t length, bool ipv6, enum XnFrameKind *kind)
+static bool identify_ip(const uint8_t *p, size_t length, bool ipv6, struct XnFrameSpec *spec)
 {
+    unsigned int size = ipv6 ? 16 : 4;
+    unsigned int at = ipv6 ? 8 : 12;
+    uint8_t source[16];
     uint8_t protocol;
 
-    if (ipv6) {
-        if (length < 40 || memcmp(p + 8, ipv6_source, 16) || memcmp(p + 24, ipv6_target, 16)) {
-            return false;
-        }
-        protocol = p[6];
-    } else {
-        if (length < 20 || memcmp(p + 12, ipv4_source, 4) || memcmp(p + 16, ipv4_target, 4)) {
-            return false;
-        }
-        protocol = p[9];
+    if (length < at + 2 * size) {
+        return false;
     }
+    memcpy(source, p + at, size);
+    spec->flow = *flow_byte(source, ipv6);
+    *flow_byte(source, ipv6) = 0;
+    if (memcmp(source, ipv6 ? ipv6_source : ipv4_source, size) != 0 ||
+        memcmp(p + at + size, ipv6 ? ipv6_target : ipv4_target, size) != 0) {
+        return false;
+    }
+    protocol = p[ipv6 ? 6 : 9];
     if (protocol == PROTOCOL_TCP) {
-        *kind = ipv6 ? XN_FRAME_TCP6 : XN_FRAME_TCP4;
+        spec->kind = ipv6 ? XN_FRAME_TCP6 : XN_FRAME_TCP4;
     } else {
-        *kind = ipv6 ? XN_FRAME_UDP6 : XN_FRAME_UDP4;
+        spec->kind = ipv6 ? XN_FRAME_UDP6 : XN_FRAME_UDP4;
     }
     return true;
 }
@@ -289,7 +304,7 @@ bool frame_identify(const uint8_t *frame, size_t length, uint32_t seed, struct X
     if (type == ETHERTYPE_RAW) {
         spec->kind = XN_FRAME_RAW;
     } else if (type == ETHERTYPE_IPV4 || type == ETHERTYPE_IPV6) {
-        if (!identify_ip(frame + offset, length - offset, type == ETHERTYPE_IPV6, &spec->kind)) {
+        if (!identify_ip(frame + offset, length - offset, type == ETHERTYPE_IPV6, spec)) {
             return false;
         }
     } else {

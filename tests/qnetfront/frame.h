@@ -5,7 +5,8 @@
  * Theory of operation: sender and receiver share nothing but the seed. The receiver reads the
  * sequence number, and how the sender meant the frame to travel (checksum blank, GSO), from a label
  * at the start of the payload, builds the same frame again and compares. A frame too short for a
- * label carries its sequence number in the low four bytes of the source MAC.
+ * label carries its sequence number in the low four bytes of the source MAC. The flow of an IP
+ * frame stands in its source address.
  */
 #ifndef QNETFRONT_FRAME_H
 #define QNETFRONT_FRAME_H
@@ -16,6 +17,7 @@
 #define XN_FRAME_MAX 65535
 #define XN_FRAME_LABEL 8
 #define XN_FRAME_VLANS_MAX 2
+#define XN_FRAME_FLOWS_MAX 256
 
 enum XnFrameKind {
     XN_FRAME_RAW, /* an experimental EtherType, payload after the Ethernet header */
@@ -33,6 +35,7 @@ struct XnFrameSpec {
     uint32_t sequence;
     uint32_t length; /* whole frame, XN_FRAME_MIN..XN_FRAME_MAX */
     enum XnFrameKind kind;
+    unsigned int flow; /* IP source address and L4 source port, below XN_FRAME_FLOWS_MAX */
     unsigned int vlans; /* 802.1Q tags before the EtherType, 0..XN_FRAME_VLANS_MAX */
     bool csum_blank; /* sent with the pseudo-header sum, to be completed on the way */
     uint16_t gso_size; /* sent as a TCP super-frame of this segment size, 0: not */

@@ -13,7 +13,6 @@
 
 /* Events taken from the kernel before the caller gets its turn. */
 #define EVENTS_PER_TURN 64
-#define TRANSACTION_TRIES 100
 
 volatile int xn_stop_requested;
 static sigset_t signals_while_waiting;
@@ -93,7 +92,9 @@ bool frontend_open(struct XnFrontend *frontend, const struct XnFrontendConfig *c
                    struct XnFailure *failure)
 {
     frontend->config = *config;
-    frontend->evtchn_guest_tx = frontend->evtchn_guest_rx = -1;
+    for (unsigned int i = 0; i < XN_QUEUES_MAX; i++) {
+        frontend->queues[i].evtchn_guest_tx = frontend->queues[i].evtchn_guest_rx = -1;
+    }
     snprintf(frontend->path, sizeof(frontend->path), "device/vif/%u", config->vif);
     frontend->xs = xs_open(0);
     if (!frontend->xs) {
@@ -265,112 +266,41 @@ bool frontend_prepare(struct XnFrontend *frontend, struct XnFailure *failure)
     return true;
 }
 
-bool frontend_share(struct XnFrontend *frontend, struct XnFailure *failure)
+static bool share_queue(struct XnFrontend *frontend, struct XnFrontendQueue *queue,
+                        struct XnFailure *failure)
 {
     bool split = frontend->config.split_evtchn && frontend->features.split_evtchn;
     uint32_t domid = frontend->backend_domid;
 
-    if (!guest_tx_open(&frontend->guest_tx, frontend->gntshr, domid, failure) ||
-        !guest_rx_open(&frontend->guest_rx, frontend->gntshr, domid, frontend->config.rx_buffers,
+    if (!guest_tx_open(&queue->guest_tx, frontend->gntshr, domid, failure) ||
+        !guest_rx_open(&queue->guest_rx, frontend->gntshr, domid, frontend->config.rx_buffers,
                        frontend->config.rx_canary, failure)) {
-        frontend_unshare(frontend);
         return false;
     }
-    frontend->evtchn_guest_tx = xenevtchn_bind_unbound_port(frontend->evtchn, domid);
-    frontend->evtchn_guest_rx =
-        split ? xenevtchn_bind_unbound_port(frontend->evtchn, domid) : frontend->evtchn_guest_tx;
-    if (frontend->evtchn_guest_tx < 0 || frontend->evtchn_guest_rx < 0) {
-        fail_errno(failure, "cannot allocate an event channel for domain %u", domid);
-        frontend_unshare(frontend);
-        return false;
+    queue->evtchn_guest_tx = xenevtchn_bind_unbound_port(frontend->evtchn, domid);
+    queue->evtchn_guest_rx =
+        split ? xenevtchn_bind_unbound_port(frontend->evtchn, domid) : queue->evtchn_guest_tx;
+    if (queue->evtchn_guest_tx < 0 || queue->evtchn_guest_rx < 0) {
+        return fail_errno(failure, "cannot allocate an event channel for domain %u", domid);
     }
     return true;
 }
 
-/* The configured keys come last, so that they can replace or leave out any other. */
-static unsigned int collect_keys(const struct XnFrontend *frontend, struct XnFrontendKey *keys)
+bool frontend_share(struct XnFrontend *frontend, struct XnFailure *failure)
 {
-    bool split = frontend->evtchn_guest_tx != frontend->evtchn_guest_rx;
-    unsigned int count = 0;
+    unsigned int wanted = frontend->config.queues;
 
-#define ADD(key_name, number)                                                        \
-    do {                                                                             \
-        snprintf(keys[count].name, sizeof(keys[count].name), "%s", (key_name));      \
-        snprintf(keys[count].value, sizeof(keys[count].value), "%d", (int)(number)); \
-        count++;                                                                     \
-    } while (0)
-    ADD("tx-ring-ref", frontend->guest_tx.ring_ref);
-    ADD("rx-ring-ref", frontend->guest_rx.ring_ref);
-    if (split) {
-        ADD("event-channel-tx", frontend->evtchn_guest_tx);
-        ADD("event-channel-rx", frontend->evtchn_guest_rx);
-    } else {
-        ADD("event-channel", frontend->evtchn_guest_tx);
+    if (wanted > frontend->features.max_queues) {
+        wanted = frontend->features.max_queues > 0 ? frontend->features.max_queues : 1;
     }
-    ADD("request-rx-copy", 1);
-    ADD("feature-rx-notify", 1);
-    ADD("feature-sg", 1);
-    ADD("feature-gso-tcpv4", 1);
-    ADD("feature-gso-tcpv6", 1);
-    ADD("feature-ipv6-csum-offload", 1);
-#undef ADD
-    for (unsigned int i = 0; i < frontend->config.keys_count; i++) {
-        const struct XnFrontendKey *wanted = &frontend->config.keys[i];
-        unsigned int at = 0;
-
-        while (at < count && strcmp(keys[at].name, wanted->name) != 0) {
-            at++;
-        }
-        keys[at] = *wanted;
-        count += at == count;
-    }
-    return count;
-}
-
-/* Keys of another way to connect would contradict ours. */
-static const char *const stale_keys[] = {"event-channel", "event-channel-tx", "event-channel-rx",
-                                         "multi-queue-num-queues"};
-
-static bool write_keys(struct XnFrontend *frontend, xs_transaction_t transaction,
-                       struct XnFailure *failure)
-{
-    struct XnFrontendKey keys[XN_FRONTEND_KEYS_MAX + 16];
-    unsigned int count = collect_keys(frontend, keys);
-
-    for (unsigned int i = 0; i < sizeof(stale_keys) / sizeof(*stale_keys); i++) {
-        store_remove(frontend->xs, transaction, frontend->path, stale_keys[i]);
-    }
-    for (unsigned int i = 0; i < count; i++) {
-        if (!keys[i].value[0]) {
-            store_remove(frontend->xs, transaction, frontend->path, keys[i].name);
-        } else if (!store_write(frontend->xs, transaction, frontend->path, keys[i].name,
-                                keys[i].value, failure)) {
+    frontend->queues_count = wanted;
+    for (unsigned int i = 0; i < wanted; i++) {
+        if (!share_queue(frontend, &frontend->queues[i], failure)) {
+            frontend_unshare(frontend);
             return false;
         }
     }
     return true;
-}
-
-bool frontend_publish(struct XnFrontend *frontend, struct XnFailure *failure)
-{
-    for (int i = 0; i < TRANSACTION_TRIES; i++) {
-        xs_transaction_t transaction = xs_transaction_start(frontend->xs);
-
-        if (!transaction) {
-            return fail_errno(failure, "cannot start a xenstore transaction");
-        }
-        if (!write_keys(frontend, transaction, failure)) {
-            xs_transaction_end(frontend->xs, transaction, true);
-            return false;
-        }
-        if (xs_transaction_end(frontend->xs, transaction, false)) {
-            return true;
-        }
-        if (errno != EAGAIN) {
-            return fail_errno(failure, "cannot commit the keys of %s", frontend->path);
-        }
-    }
-    return fail(failure, "xenstore is too busy: keys of %s not written", frontend->path);
 }
 
 bool frontend_connect(struct XnFrontend *frontend, struct XnFailure *failure)
@@ -414,32 +344,117 @@ static void push_done(struct XnFrontend *frontend, bool asked, int evtchn, uint6
     ++*counter;
 }
 
-void frontend_push_guest_tx(struct XnFrontend *frontend)
+void frontend_push_guest_tx(struct XnFrontend *frontend, struct XnFrontendQueue *queue)
 {
-    bool asked = guest_tx_push(&frontend->guest_tx);
+    bool asked = guest_tx_push(&queue->guest_tx);
 
-    push_done(frontend, asked, frontend->evtchn_guest_tx, &frontend->guest_tx.counters.notifies);
+    push_done(frontend, asked, queue->evtchn_guest_tx, &queue->guest_tx.counters.notifies);
 }
 
-void frontend_push_guest_rx(struct XnFrontend *frontend)
+void frontend_push_guest_rx(struct XnFrontend *frontend, struct XnFrontendQueue *queue)
 {
-    bool asked = guest_rx_push(&frontend->guest_rx);
+    bool asked = guest_rx_push(&queue->guest_rx);
 
-    push_done(frontend, asked, frontend->evtchn_guest_rx, &frontend->guest_rx.counters.notifies);
+    push_done(frontend, asked, queue->evtchn_guest_rx, &queue->guest_rx.counters.notifies);
+}
+
+int frontend_reap(struct XnFrontend *frontend)
+{
+    int count = 0;
+
+    for (unsigned int i = 0; i < frontend->queues_count; i++) {
+        int answers = guest_tx_reap(&frontend->queues[i].guest_tx);
+
+        if (answers < 0) {
+            return -1;
+        }
+        count += answers;
+    }
+    return count;
+}
+
+unsigned int frontend_unanswered(const struct XnFrontend *frontend)
+{
+    unsigned int count = 0;
+
+    for (unsigned int i = 0; i < frontend->queues_count; i++) {
+        count += guest_tx_unanswered(&frontend->queues[i].guest_tx);
+    }
+    return count;
+}
+
+bool frontend_arm_guest_tx(struct XnFrontend *frontend)
+{
+    bool more = false;
+
+    for (unsigned int i = 0; i < frontend->queues_count; i++) {
+        more |= guest_tx_arm(&frontend->queues[i].guest_tx);
+    }
+    return more;
+}
+
+bool frontend_arm_guest_rx(struct XnFrontend *frontend)
+{
+    bool more = false;
+
+    for (unsigned int i = 0; i < frontend->queues_count; i++) {
+        more |= guest_rx_arm(&frontend->queues[i].guest_rx);
+    }
+    return more;
+}
+
+/* Counters are nothing but numbers of 64 bits. */
+static void add_counters(void *sum, const void *part, size_t size)
+{
+    for (size_t i = 0; i < size / sizeof(uint64_t); i++) {
+        ((uint64_t *)sum)[i] += ((const uint64_t *)part)[i];
+    }
+}
+
+struct XnGuestTxCounters frontend_guest_tx_counters(const struct XnFrontend *frontend)
+{
+    struct XnGuestTxCounters sum = {0};
+
+    for (unsigned int i = 0; i < XN_QUEUES_MAX; i++) {
+        add_counters(&sum, &frontend->queues[i].guest_tx.counters, sizeof(sum));
+    }
+    return sum;
+}
+
+struct XnGuestRxCounters frontend_guest_rx_counters(const struct XnFrontend *frontend)
+{
+    struct XnGuestRxCounters sum = {0};
+    uint64_t most = 0;
+
+    for (unsigned int i = 0; i < XN_QUEUES_MAX; i++) {
+        const struct XnGuestRxCounters *counters = &frontend->queues[i].guest_rx.counters;
+
+        add_counters(&sum, counters, sizeof(sum));
+        most = counters->slots_most > most ? counters->slots_most : most;
+    }
+    sum.slots_most = most;
+    return sum;
+}
+
+static void unshare_queue(struct XnFrontend *frontend, struct XnFrontendQueue *queue)
+{
+    if (queue->evtchn_guest_rx >= 0 && queue->evtchn_guest_rx != queue->evtchn_guest_tx) {
+        xenevtchn_unbind(frontend->evtchn, queue->evtchn_guest_rx);
+    }
+    if (queue->evtchn_guest_tx >= 0) {
+        xenevtchn_unbind(frontend->evtchn, queue->evtchn_guest_tx);
+    }
+    queue->evtchn_guest_tx = queue->evtchn_guest_rx = -1;
+    guest_tx_close(&queue->guest_tx);
+    guest_rx_close(&queue->guest_rx);
 }
 
 void frontend_unshare(struct XnFrontend *frontend)
 {
     frontend->connected = false;
-    if (frontend->evtchn_guest_rx >= 0 && frontend->evtchn_guest_rx != frontend->evtchn_guest_tx) {
-        xenevtchn_unbind(frontend->evtchn, frontend->evtchn_guest_rx);
+    for (unsigned int i = 0; i < XN_QUEUES_MAX; i++) {
+        unshare_queue(frontend, &frontend->queues[i]);
     }
-    if (frontend->evtchn_guest_tx >= 0) {
-        xenevtchn_unbind(frontend->evtchn, frontend->evtchn_guest_tx);
-    }
-    frontend->evtchn_guest_tx = frontend->evtchn_guest_rx = -1;
-    guest_tx_close(&frontend->guest_tx);
-    guest_rx_close(&frontend->guest_rx);
 }
 
 bool frontend_disconnect(struct XnFrontend *frontend, struct XnFailure *failure)

@@ -7,6 +7,9 @@
  * backend's InitWait, share, write the keys in one transaction, Connected; to close, Closing, wait
  * for the backend, Closed, and only then end the sharing. One thread; frontend_wait() is the only
  * place that sleeps.
+ *
+ * A vif has one queue or several, each with a guest_tx ring, a guest_rx ring and event channels of
+ * its own. Nothing here depends on which queue a packet takes; that is the modes' business.
  */
 #ifndef QNETFRONT_FRONTEND_H
 #define QNETFRONT_FRONTEND_H
@@ -19,6 +22,8 @@
 #include <xenevtchn.h>
 
 #define XN_FRONTEND_KEYS_MAX 48
+/* More than any backend offers, so that too many can be asked for. */
+#define XN_QUEUES_MAX 16
 
 struct XnFrontendKey {
     char name[64];
@@ -28,6 +33,7 @@ struct XnFrontendKey {
 /* What the caller wants; constant while the frontend is open. */
 struct XnFrontendConfig {
     unsigned int vif;
+    unsigned int queues; /* 1..XN_QUEUES_MAX; no more are used than the backend offers */
     bool split_evtchn; /* separate event channels where the backend offers them */
     unsigned int rx_buffers; /* guest_rx pages, 0..XN_RING_SLOTS */
     bool rx_canary;
@@ -51,6 +57,13 @@ struct XnBackendFeatures {
 #define XN_WAKE_FD 4u
 #define XN_WAKE_SIGNAL 8u
 
+struct XnFrontendQueue {
+    int evtchn_guest_tx; /* local event channels; equal when not split, -1: none */
+    int evtchn_guest_rx;
+    struct XnGuestTx guest_tx;
+    struct XnGuestRx guest_rx;
+};
+
 struct XnFrontend {
     struct XnFrontendConfig config;
     struct xs_handle *xs;
@@ -61,13 +74,11 @@ struct XnFrontend {
     uint32_t backend_domid;
     enum xenbus_state backend_state; /* as last seen; Unknown if the node is gone */
     struct XnBackendFeatures features;
-    int evtchn_guest_tx; /* local event channels; equal when not split, -1: none */
-    int evtchn_guest_rx;
     bool connected;
     uint64_t events; /* received */
     uint64_t sleeps; /* waits that were not answered at once */
-    struct XnGuestTx guest_tx;
-    struct XnGuestRx guest_rx;
+    unsigned int queues_count; /* as shared with the backend; 0 before that */
+    struct XnFrontendQueue queues[XN_QUEUES_MAX];
 };
 
 /* Set by SIGTERM and SIGINT, which are blocked except in frontend_wait(). */
@@ -118,8 +129,23 @@ struct pollfd;
 void frontend_wait_fd(struct pollfd *readable, int timeout_ms);
 
 /* Push, and notify where the backend asked or the configuration says so. */
-void frontend_push_guest_tx(struct XnFrontend *frontend);
-void frontend_push_guest_rx(struct XnFrontend *frontend);
+void frontend_push_guest_tx(struct XnFrontend *frontend, struct XnFrontendQueue *queue);
+void frontend_push_guest_rx(struct XnFrontend *frontend, struct XnFrontendQueue *queue);
+
+/* Over all queues: takes the guest_tx answers that are there and returns their number, -1 if an
+ * index of the backend is impossible. */
+int frontend_reap(struct XnFrontend *frontend);
+
+/* Over all queues: guest_tx requests without an answer. */
+unsigned int frontend_unanswered(const struct XnFrontend *frontend);
+
+/* Over all queues: ask for events. True if answers came meanwhile. */
+bool frontend_arm_guest_tx(struct XnFrontend *frontend);
+bool frontend_arm_guest_rx(struct XnFrontend *frontend);
+
+/* Counters of all queues together. */
+struct XnGuestTxCounters frontend_guest_tx_counters(const struct XnFrontend *frontend);
+struct XnGuestRxCounters frontend_guest_rx_counters(const struct XnFrontend *frontend);
 
 /* Reads the backend's reason for closing, if it gave one. */
 bool frontend_read_error(struct XnFrontend *frontend, char *text, size_t size);

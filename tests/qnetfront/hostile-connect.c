@@ -143,7 +143,7 @@ static void act_same_evtchn_twice(struct XnHostileRun *run, int64_t argument)
     if (!frontend_share(frontend, &run->failure)) {
         return;
     }
-    snprintf(value, sizeof(value), "%d", frontend->evtchn_guest_tx);
+    snprintf(value, sizeof(value), "%d", frontend->queues[0].evtchn_guest_tx);
     override_key(run, "event-channel", "");
     override_key(run, "event-channel-tx", value);
     override_key(run, "event-channel-rx", value);

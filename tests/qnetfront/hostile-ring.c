@@ -13,12 +13,12 @@
 
 static uint32_t page_ref(const struct XnHostileRun *run, unsigned int page)
 {
-    return run->frontend->guest_tx.refs[page];
+    return run->frontend->queues[0].guest_tx.refs[page];
 }
 
 static void put(struct XnHostileRun *run, netif_tx_request_t request, bool last)
 {
-    guest_tx_queue_raw(&run->frontend->guest_tx, &request, false, last);
+    guest_tx_queue_raw(&run->frontend->queues[0].guest_tx, &request, false, last);
 }
 
 static void put_extra(struct XnHostileRun *run, uint8_t type, uint8_t flags, uint16_t gso_size,
@@ -30,13 +30,13 @@ static void put_extra(struct XnHostileRun *run, uint8_t type, uint8_t flags, uin
     extra.u.gso.type = XEN_NETIF_GSO_TYPE_TCPV4;
     extra.u.gso.size = gso_size;
     memcpy(&slot, &extra, sizeof(extra));
-    guest_tx_queue_raw(&run->frontend->guest_tx, &slot, true, last);
+    guest_tx_queue_raw(&run->frontend->queues[0].guest_tx, &slot, true, last);
 }
 
 static void push(struct XnHostileRun *run)
 {
-    frontend_push_guest_tx(run->frontend);
-    xenevtchn_notify(run->frontend->evtchn, run->frontend->evtchn_guest_tx);
+    frontend_push_guest_tx(run->frontend, &run->frontend->queues[0]);
+    xenevtchn_notify(run->frontend->evtchn, run->frontend->queues[0].evtchn_guest_tx);
 }
 
 /* A well-formed frame of @length bytes in page 0 (only what fits). */
@@ -52,30 +52,30 @@ static void prepare_frame(struct XnHostileRun *run, unsigned int length)
     for (unsigned int page = 0; page * XN_PAGE_SIZE < length; page++) {
         unsigned int left = length - page * XN_PAGE_SIZE;
 
-        memcpy(run->frontend->guest_tx.pages + page * XN_PAGE_SIZE, frame + page * XN_PAGE_SIZE,
-               left < XN_PAGE_SIZE ? left : XN_PAGE_SIZE);
+        memcpy(run->frontend->queues[0].guest_tx.pages + page * XN_PAGE_SIZE,
+               frame + page * XN_PAGE_SIZE, left < XN_PAGE_SIZE ? left : XN_PAGE_SIZE);
     }
 }
 
 /* The producer index moves without requests behind it, to @argument from what is answered. */
 static void act_guest_tx_jump(struct XnHostileRun *run, int64_t argument)
 {
-    netif_tx_sring_t *sring = run->frontend->guest_tx.sring;
+    netif_tx_sring_t *sring = run->frontend->queues[0].guest_tx.sring;
 
     run->broken_ring = true;
     sring->req_prod = sring->rsp_prod + (uint32_t)argument;
     xen_wmb();
-    xenevtchn_notify(run->frontend->evtchn, run->frontend->evtchn_guest_tx);
+    xenevtchn_notify(run->frontend->evtchn, run->frontend->queues[0].evtchn_guest_tx);
 }
 
 static void act_guest_rx_jump(struct XnHostileRun *run, int64_t argument)
 {
-    netif_rx_sring_t *sring = run->frontend->guest_rx.sring;
+    netif_rx_sring_t *sring = run->frontend->queues[0].guest_rx.sring;
 
     run->broken_ring = true;
     sring->req_prod = sring->rsp_prod + (uint32_t)argument;
     xen_wmb();
-    xenevtchn_notify(run->frontend->evtchn, run->frontend->evtchn_guest_rx);
+    xenevtchn_notify(run->frontend->evtchn, run->frontend->queues[0].evtchn_guest_rx);
 }
 
 /* The indices that belong to the backend are its own business: ours does not read them. */
@@ -83,7 +83,7 @@ static void act_guest_tx_response_index(struct XnHostileRun *run, int64_t argume
 {
     run->broken_ring = true;
     prepare_frame(run, 64);
-    run->frontend->guest_tx.sring->rsp_prod += (uint32_t)argument;
+    run->frontend->queues[0].guest_tx.sring->rsp_prod += (uint32_t)argument;
     put(run, (netif_tx_request_t){.gref = page_ref(run, 0), .size = 64}, true);
     push(run);
 }
@@ -249,7 +249,7 @@ static void act_flags(struct XnHostileRun *run, int64_t argument)
 /* A blank checksum in a frame that has no place for one. */
 static void act_blank_nonsense(struct XnHostileRun *run, int64_t argument)
 {
-    uint8_t *page = run->frontend->guest_tx.pages;
+    uint8_t *page = run->frontend->queues[0].guest_tx.pages;
 
     prepare_frame(run, 64);
     memset(page + 12, (int)argument, 52);
@@ -270,22 +270,22 @@ static void act_flood_short(struct XnHostileRun *run, int64_t argument)
 static void act_event_storm(struct XnHostileRun *run, int64_t argument)
 {
     for (int64_t i = 0; i < argument && !xn_stop_requested; i++) {
-        xenevtchn_notify(run->frontend->evtchn, run->frontend->evtchn_guest_tx);
-        xenevtchn_notify(run->frontend->evtchn, run->frontend->evtchn_guest_rx);
+        xenevtchn_notify(run->frontend->evtchn, run->frontend->queues[0].evtchn_guest_tx);
+        xenevtchn_notify(run->frontend->evtchn, run->frontend->queues[0].evtchn_guest_rx);
     }
 }
 
 /* Posts guest_rx buffers that grant nothing: the ring is drained first. */
 static void act_guest_rx_bad_gref(struct XnHostileRun *run, int64_t argument)
 {
-    struct XnGuestRx *guest_rx = &run->frontend->guest_rx;
+    struct XnGuestRx *guest_rx = &run->frontend->queues[0].guest_rx;
 
     (void)argument;
     for (unsigned int i = 0; i < XN_RING_SLOTS; i++) {
         RING_GET_REQUEST(&guest_rx->ring, i)->gref = GREF_BAD + i;
     }
     xen_wmb();
-    xenevtchn_notify(run->frontend->evtchn, run->frontend->evtchn_guest_rx);
+    xenevtchn_notify(run->frontend->evtchn, run->frontend->queues[0].evtchn_guest_rx);
 }
 
 #define RING(attack_name, words, expectation, function, value)                                     \

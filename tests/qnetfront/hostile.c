@@ -58,8 +58,9 @@ static bool reacted(const struct XnHostileRun *run, bool connected)
         frontend->backend_state == XenbusStateClosed) {
         return true;
     }
-    return connected && !run->broken_ring && frontend->guest_tx.sring &&
-           frontend->guest_tx.counters.slots && !guest_tx_unanswered(&frontend->guest_tx);
+    return connected && !run->broken_ring && frontend->queues[0].guest_tx.sring &&
+           frontend->queues[0].guest_tx.counters.slots &&
+           !guest_tx_unanswered(&frontend->queues[0].guest_tx);
 }
 
 /* Takes answers and state changes until the backend closes or has answered all, and a little longer
@@ -77,11 +78,11 @@ static void settle(struct XnHostileRun *run, bool connected)
         if (done && clock_ms() - done > QUIET_MS) {
             return;
         }
-        if (connected && !run->broken_ring && frontend->guest_tx.sring) {
-            if (guest_tx_reap(&frontend->guest_tx) < 0) {
+        if (connected && !run->broken_ring && frontend->queues[0].guest_tx.sring) {
+            if (guest_tx_reap(&frontend->queues[0].guest_tx) < 0) {
                 run->broken_ring = true;
             }
-            guest_tx_arm(&frontend->guest_tx);
+            guest_tx_arm(&frontend->queues[0].guest_tx);
         }
         frontend_wait(frontend, -1, 0, 20);
     }
@@ -91,7 +92,7 @@ static void settle(struct XnHostileRun *run, bool connected)
 static bool probe(struct XnHostileRun *run)
 {
     struct XnFrontend *frontend = run->frontend;
-    struct XnGuestTx *guest_tx = &frontend->guest_tx;
+    struct XnGuestTx *guest_tx = &frontend->queues[0].guest_tx;
     struct XnFrameSpec spec = {.seed = run->options->seed, .length = 64, .kind = XN_FRAME_RAW};
     struct XnFrameMeta meta = {0};
     struct XnSlot slot = {.size = 64};
@@ -107,7 +108,7 @@ static bool probe(struct XnHostileRun *run)
     memcpy(spec.source, run->options->source, 6);
     frame_build(&spec, frame);
     guest_tx_queue_copy(guest_tx, frame, &slot, 1, &meta);
-    frontend_push_guest_tx(frontend);
+    frontend_push_guest_tx(frontend, &frontend->queues[0]);
     while (guest_tx_unanswered(guest_tx) && clock_ms() < end && frontend_alive(frontend)) {
         if (guest_tx_reap(guest_tx) < 0) {
             return false;
@@ -194,7 +195,7 @@ enum XnExit mode_hostile(struct XnFrontend *frontend, const struct XnOptions *op
     }
     settle(&run, attack->connected);
     state = frontend->backend_state;
-    counters = frontend->guest_tx.counters;
+    counters = frontend->queues[0].guest_tx.counters;
     served = attack->connected && probe(&run);
     frontend_read_error(frontend, error, sizeof(error));
     right = judge(&run, attack, &counters, served, error);
@@ -203,11 +204,11 @@ enum XnExit mode_hostile(struct XnFrontend *frontend, const struct XnOptions *op
     report_number(report, "backend_state_after", state);
     report_string(report, "backend_error", error);
     report_number(report, "guest_tx_unanswered",
-                  frontend->guest_tx.sring && !run.broken_ring
-                      ? guest_tx_unanswered(&frontend->guest_tx)
+                  frontend->queues[0].guest_tx.sring && !run.broken_ring
+                      ? guest_tx_unanswered(&frontend->queues[0].guest_tx)
                       : 0);
     report_number(report, "served_after", served);
-    report_guest_tx(report, &counters);
+    report_guest_tx(report, frontend);
     report_number(report, "reconnectable", recover(frontend));
     if (right) {
         return XN_EXIT_OK;

@@ -23,14 +23,19 @@ struct XnGenerate {
 static bool send_next(struct XnGenerate *generate)
 {
     struct XnFrontend *frontend = generate->frontend;
+    struct XnFrontendQueue *queue;
     struct XnLayout layout = generate->options->layout;
     struct XnSlot slot[XN_LAYOUT_SLOTS];
     struct XnFrameSpec spec;
     struct XnFrameMeta meta;
     unsigned int count;
 
-    if (guest_tx_room(&frontend->guest_tx) < XN_GUEST_TX_ROOM ||
-        !source_peek(&generate->source, &frontend->features, &spec)) {
+    if (!source_peek(&generate->source, &frontend->features, &spec)) {
+        return false;
+    }
+    /* What belongs together stays in order, as all that is on one queue does. */
+    queue = &frontend->queues[(spec.kind + spec.flow) % frontend->queues_count];
+    if (guest_tx_room(&queue->guest_tx) < XN_GUEST_TX_ROOM) {
         return false;
     }
     if (!frontend->features.sg) {
@@ -45,21 +50,22 @@ static bool send_next(struct XnGenerate *generate)
     }
     meta = frame_meta(&spec);
     frame_build(&spec, generate->frame);
-    guest_tx_queue_copy(&frontend->guest_tx, generate->frame, slot, count, &meta);
+    guest_tx_queue_copy(&queue->guest_tx, generate->frame, slot, count, &meta);
     source_advance(&generate->source);
     return true;
 }
 
 static bool send_batch(struct XnGenerate *generate)
 {
+    struct XnFrontend *frontend = generate->frontend;
     uint64_t allowed = pace_allowance(&generate->pace, generate->source.sequence, BATCH);
     uint64_t sent = 0;
 
     while (sent < allowed && send_next(generate)) {
         sent++;
     }
-    if (sent) {
-        frontend_push_guest_tx(generate->frontend);
+    for (unsigned int i = 0; sent && i < frontend->queues_count; i++) {
+        frontend_push_guest_tx(frontend, &frontend->queues[i]);
     }
     return sent > 0;
 }
@@ -67,11 +73,10 @@ static bool send_batch(struct XnGenerate *generate)
 static bool sleep_for_answers(struct XnGenerate *generate)
 {
     struct XnFrontend *frontend = generate->frontend;
-    struct XnGuestTx *guest_tx = &frontend->guest_tx;
     bool paced = generate->pace.progress || generate->pace.rate;
 
-    if (mode_spin(generate->options, &guest_tx->sring->rsp_prod, guest_tx->ring.rsp_cons) ||
-        guest_tx_arm(guest_tx)) {
+    if (mode_spin(generate->options, frontend, XN_RINGS_GUEST_TX) ||
+        frontend_arm_guest_tx(frontend)) {
         return true;
     }
     /* The receiver's progress sends no event. */
@@ -89,7 +94,7 @@ static enum XnExit send_all(struct XnGenerate *generate, struct XnFailure *failu
 
     while (generate->source.sequence < generate->source.limit && !xn_stop_requested &&
            clock_ms() < end) {
-        int answers = guest_tx_reap(&frontend->guest_tx);
+        int answers = frontend_reap(frontend);
 
         if (answers < 0) {
             fail(failure, "the backend's guest_tx response index is impossible");
@@ -113,18 +118,18 @@ static enum XnExit drain(struct XnGenerate *generate, struct XnFailure *failure)
     struct XnFrontend *frontend = generate->frontend;
     uint64_t last = clock_ms();
 
-    while (guest_tx_unanswered(&frontend->guest_tx)) {
-        int answers = guest_tx_reap(&frontend->guest_tx);
+    while (frontend_unanswered(frontend)) {
+        int answers = frontend_reap(frontend);
 
         if (answers > 0) {
             last = clock_ms();
         } else if (answers < 0 || clock_ms() - last > DRAIN_MS) {
             fail(failure, "%u guest_tx requests are not answered after %d s",
-                 guest_tx_unanswered(&frontend->guest_tx), DRAIN_MS / 1000);
+                 frontend_unanswered(frontend), DRAIN_MS / 1000);
             return XN_EXIT_FAILED;
         } else if (!frontend_alive(frontend)) {
             return mode_end(frontend, failure);
-        } else if (!guest_tx_arm(&frontend->guest_tx)) {
+        } else if (!frontend_arm_guest_tx(frontend)) {
             frontend_wait(frontend, -1, 0, 100);
         }
     }
@@ -172,9 +177,11 @@ enum XnExit mode_generate(struct XnFrontend *frontend, const struct XnOptions *o
         report_number(report, "frames_sent", generate->source.sequence - generate->unfit);
         report_number(report, "frames_unfit", generate->unfit);
         report_number(report, "frames_written_off", generate->pace.written_off);
-        report_guest_tx(report, &frontend->guest_tx.counters);
+        report_guest_tx(report, frontend);
         if (result == XN_EXIT_OK) {
-            result = judge(&frontend->guest_tx.counters, failure);
+            struct XnGuestTxCounters counters = frontend_guest_tx_counters(frontend);
+
+            result = judge(&counters, failure);
         }
         pace_close(&generate->pace);
     }

@@ -42,20 +42,38 @@ enum XnExit mode_judge_receiver(const struct XnVerify *verify, const struct XnOp
     return XN_EXIT_OK;
 }
 
-bool mode_spin(const struct XnOptions *options, const RING_IDX *index, RING_IDX value)
+static bool answers_there(const struct XnFrontend *frontend, enum XnRings rings)
 {
-    const volatile RING_IDX *shared = index;
+    for (unsigned int i = 0; i < frontend->queues_count; i++) {
+        const struct XnGuestTx *guest_tx = &frontend->queues[i].guest_tx;
+        const struct XnGuestRx *guest_rx = &frontend->queues[i].guest_rx;
+        const volatile RING_IDX *produced = &guest_tx->sring->rsp_prod;
+
+        if (rings & XN_RINGS_GUEST_TX && *produced != guest_tx->ring.rsp_cons) {
+            return true;
+        }
+        produced = &guest_rx->sring->rsp_prod;
+        if (rings & XN_RINGS_GUEST_RX && *produced != guest_rx->ring.rsp_cons) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool mode_spin(const struct XnOptions *options, const struct XnFrontend *frontend,
+               enum XnRings rings)
+{
     struct timespec start;
     struct timespec now;
     int64_t elapsed_us;
 
     if (!options->spin_us) {
-        return *shared != value;
+        return answers_there(frontend, rings);
     }
     clock_gettime(CLOCK_MONOTONIC, &start);
     do {
         for (int i = 0; i < 100; i++) {
-            if (*shared != value) {
+            if (answers_there(frontend, rings)) {
                 return true;
             }
         }
@@ -67,9 +85,8 @@ bool mode_spin(const struct XnOptions *options, const RING_IDX *index, RING_IDX 
 }
 
 /* Copies a received packet into guest_tx pages with its MAC addresses swapped. */
-static void send_back(struct XnFrontend *frontend, const struct XnGuestRxPacket *packet)
+static void send_back(struct XnGuestTx *guest_tx, const struct XnGuestRxPacket *packet)
 {
-    struct XnGuestTx *guest_tx = &frontend->guest_tx;
     struct XnSlot slot[XN_GUEST_TX_SLOTS_MAX] = {{0}};
     uint8_t macs[12];
     uint8_t *first;
@@ -89,46 +106,59 @@ static void send_back(struct XnFrontend *frontend, const struct XnGuestRxPacket 
     guest_tx_queue(guest_tx, slot, packet->parts, &packet->meta);
 }
 
+/* Number of packets, -1 for a broken ring. Without room for the answer a packet stays in the ring:
+ * the backend is to wait. */
+static int serve_queue(struct XnFrontend *frontend, struct XnFrontendQueue *queue, bool echo)
+{
+    static struct XnGuestRxPacket packet;
+    int count = 0;
+    int got = 0;
+
+    while (count < BATCH && (!echo || guest_tx_room(&queue->guest_tx) >= XN_GUEST_TX_ROOM) &&
+           (got = guest_rx_receive(&queue->guest_rx, &packet)) > 0) {
+        if (echo) {
+            send_back(&queue->guest_tx, &packet);
+        }
+        guest_rx_repost(&queue->guest_rx, &packet);
+        count++;
+    }
+    if (count) {
+        frontend_push_guest_rx(frontend, queue);
+        if (echo) {
+            frontend_push_guest_tx(frontend, queue);
+        }
+    }
+    return got < 0 ? -1 : count;
+}
+
 static enum XnExit serve(struct XnFrontend *frontend, const struct XnOptions *options, bool echo,
                          struct XnReport *report, struct XnFailure *failure)
 {
-    static struct XnGuestRxPacket packet;
     uint64_t end = options->seconds ? clock_ms() + options->seconds * UINT64_C(1000) : UINT64_MAX;
 
     while (!xn_stop_requested && frontend_alive(frontend) && clock_ms() < end) {
         int count = 0;
         int got = 0;
 
-        /* Without room for the answer the packet stays in the ring: the backend is to wait. */
-        while (count < BATCH && (!echo || guest_tx_room(&frontend->guest_tx) >= XN_GUEST_TX_ROOM) &&
-               (got = guest_rx_receive(&frontend->guest_rx, &packet)) > 0) {
-            if (echo) {
-                send_back(frontend, &packet);
-            }
-            guest_rx_repost(&frontend->guest_rx, &packet);
-            count++;
+        for (unsigned int i = 0; i < frontend->queues_count && got >= 0; i++) {
+            got = serve_queue(frontend, &frontend->queues[i], echo);
+            count += got;
         }
-        if (count) {
-            frontend_push_guest_rx(frontend);
-            if (echo) {
-                frontend_push_guest_tx(frontend);
-            }
-        }
-        if (got < 0 || guest_tx_reap(&frontend->guest_tx) < 0) {
+        if (got < 0 || frontend_reap(frontend) < 0) {
             fail(failure, "a response index of the backend is impossible");
             return XN_EXIT_FAILED;
         }
         if (count) {
             frontend_wait(frontend, -1, 0, 0);
-        } else if (!guest_tx_arm(&frontend->guest_tx) && !guest_rx_arm(&frontend->guest_rx)) {
+        } else if (!frontend_arm_guest_tx(frontend) && !frontend_arm_guest_rx(frontend)) {
             frontend_wait(frontend, -1, 0, 500);
         } else {
             frontend_wait(frontend, -1, 0, 1);
         }
     }
-    report_guest_rx(report, &frontend->guest_rx.counters);
+    report_guest_rx(report, frontend);
     if (echo) {
-        report_guest_tx(report, &frontend->guest_tx.counters);
+        report_guest_tx(report, frontend);
     }
     return XN_EXIT_OK;
 }

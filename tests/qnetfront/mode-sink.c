@@ -42,23 +42,40 @@ static void take_packet(struct XnSink *sink)
         verify_frame(&sink->verify, frame, packet->length, &packet->meta) != XN_VERDICT_FOREIGN;
 }
 
-/* Returns the number of packets, -1 for a broken ring. */
-static int take_batch(struct XnSink *sink)
+static int take_from_queue(struct XnSink *sink, struct XnFrontendQueue *queue)
 {
-    struct XnGuestRx *guest_rx = &sink->frontend->guest_rx;
     int count = 0;
     int got = 0;
 
-    while (count < BATCH && (got = guest_rx_receive(guest_rx, &sink->packet)) > 0) {
+    while (count < BATCH && (got = guest_rx_receive(&queue->guest_rx, &sink->packet)) > 0) {
         take_packet(sink);
-        guest_rx_repost(guest_rx, &sink->packet);
+        guest_rx_repost(&queue->guest_rx, &sink->packet);
         count++;
     }
     if (count) {
-        frontend_push_guest_rx(sink->frontend);
-        pace_received(&sink->pace, sink->ours);
+        frontend_push_guest_rx(sink->frontend, queue);
     }
     return got < 0 ? -1 : count;
+}
+
+/* Returns the number of packets, -1 for a broken ring. */
+static int take_batch(struct XnSink *sink)
+{
+    struct XnFrontend *frontend = sink->frontend;
+    int count = 0;
+
+    for (unsigned int i = 0; i < frontend->queues_count; i++) {
+        int got = take_from_queue(sink, &frontend->queues[i]);
+
+        if (got < 0) {
+            return -1;
+        }
+        count += got;
+    }
+    if (count) {
+        pace_received(&sink->pace, sink->ours);
+    }
+    return count;
 }
 
 static bool finished(const struct XnSink *sink, uint64_t last_ms)
@@ -75,7 +92,6 @@ static bool finished(const struct XnSink *sink, uint64_t last_ms)
 static enum XnExit receive_all(struct XnSink *sink, struct XnFailure *failure)
 {
     struct XnFrontend *frontend = sink->frontend;
-    struct XnGuestRx *guest_rx = &frontend->guest_rx;
     uint64_t last = clock_ms();
     uint64_t end =
         sink->options->seconds ? last + sink->options->seconds * UINT64_C(1000) : UINT64_MAX;
@@ -93,8 +109,8 @@ static enum XnExit receive_all(struct XnSink *sink, struct XnFailure *failure)
             if (++turn % BATCH == 0) {
                 frontend_wait(frontend, -1, 0, 0);
             }
-        } else if (!mode_spin(sink->options, &guest_rx->sring->rsp_prod, guest_rx->ring.rsp_cons) &&
-                   !guest_rx_arm(guest_rx)) {
+        } else if (!mode_spin(sink->options, frontend, XN_RINGS_GUEST_RX) &&
+                   !frontend_arm_guest_rx(frontend)) {
             frontend_wait(frontend, -1, 0, 100);
         } else if (++turn % BATCH == 0) {
             /* An unfinished packet keeps the index moving without work for us. */
@@ -112,7 +128,7 @@ enum XnExit mode_sink(struct XnFrontend *frontend, const struct XnOptions *optio
 {
     struct XnSink *sink = calloc(1, sizeof(*sink));
     enum XnExit result = XN_EXIT_FAILED;
-    const struct XnGuestRxCounters *counters = &frontend->guest_rx.counters;
+    struct XnGuestRxCounters counters;
 
     if (!sink) {
         fail(failure, "out of memory");
@@ -120,15 +136,16 @@ enum XnExit mode_sink(struct XnFrontend *frontend, const struct XnOptions *optio
     }
     sink->frontend = frontend;
     sink->options = options;
-    verify_init(&sink->verify, options->seed, options->expect_csum);
+    verify_init(&sink->verify, options->seed, options->expect_csum, frontend->queues_count > 1);
     if (pace_receiver_open(&sink->pace, options->progress, failure)) {
         result = receive_all(sink, failure);
-        report_guest_rx(report, counters);
+        counters = frontend_guest_rx_counters(frontend);
+        report_guest_rx(report, frontend);
         report_number(report, "guest_rx_packets_bad", sink->bad_packets);
         report_verify(report, &sink->verify);
-        if (result == XN_EXIT_OK && guest_rx_violations(counters)) {
+        if (result == XN_EXIT_OK && guest_rx_violations(&counters)) {
             fail(failure, "%" PRIu64 " guest_rx answers break the protocol",
-                 guest_rx_violations(counters));
+                 guest_rx_violations(&counters));
             result = XN_EXIT_FAILED;
         }
         if (result == XN_EXIT_OK) {

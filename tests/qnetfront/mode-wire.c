@@ -239,7 +239,8 @@ enum XnExit mode_wire_receive(struct XnFrontend *frontend, const struct XnOption
         free(receiver);
         return XN_EXIT_NOT_CONNECTED;
     }
-    verify_init(&receiver->verify, options->seed, options->expect_csum);
+    verify_init(&receiver->verify, options->seed, options->expect_csum,
+                options->frontend.queues > 1);
     if (pace_receiver_open(&receiver->pace, options->progress, failure)) {
         uint64_t sent;
 

@@ -29,7 +29,12 @@ enum XnExit mode_end(const struct XnFrontend *frontend, struct XnFailure *failur
 enum XnExit mode_judge_receiver(const struct XnVerify *verify, const struct XnOptions *options,
                                 uint64_t expected, struct XnFailure *failure);
 
-/* Spins for options->spin_us while *@index still reads @value; true if it changed. */
-bool mode_spin(const struct XnOptions *options, const RING_IDX *index, RING_IDX value);
+/* Which ring of each queue an answer is awaited in. */
+enum XnRings { XN_RINGS_GUEST_TX = 1, XN_RINGS_GUEST_RX = 2 };
+
+/* Looks for answers in those rings of all queues, for options->spin_us if that is set; true if
+ * there are any. */
+bool mode_spin(const struct XnOptions *options, const struct XnFrontend *frontend,
+               enum XnRings rings);
 
 #endif

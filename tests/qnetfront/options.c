@@ -28,6 +28,7 @@ static const char usage_text[] =
     "  --wait SECONDS           bound of each wait for the backend or for a receiver (10)\n"
     "  --features KEY=VALUE,... frontend keys to write; KEY= leaves one out. By default\n"
     "                           everything the protocol has is offered\n"
+    "  --queues N               use N queues, or as many as the backend offers (1)\n"
     "  --event-channels split|single   split where the backend offers it (split)\n"
     "  --rx-slots N             guest_rx buffers to post, 0 to 256 (256)\n"
     "  --no-notify              never send an event\n"
@@ -39,6 +40,7 @@ static const char usage_text[] =
     "  --count N                frames (once through the sizes)\n"
     "  --seconds N              stop after that time; without --count as many frames as go\n"
     "  --frames KIND,...        raw, udp4, tcp4, udp6, tcp6, in turn (all)\n"
+    "  --flows N                different senders' addresses, 1 to 256 (as many as queues)\n"
     "  --csum mixed|blank|complete     leave the checksum to be completed on the way (mixed)\n"
     "  --gso MSS                TCP frames with more payload are super-frames of that segment "
     "size\n"
@@ -75,6 +77,7 @@ enum {
     OPT_MODE,
     OPT_WAIT,
     OPT_FEATURES,
+    OPT_QUEUES,
     OPT_EVENT_CHANNELS,
     OPT_RX_SLOTS,
     OPT_NO_NOTIFY,
@@ -84,6 +87,7 @@ enum {
     OPT_COUNT,
     OPT_SECONDS,
     OPT_FRAMES,
+    OPT_FLOWS,
     OPT_CSUM,
     OPT_GSO,
     OPT_VLAN,
@@ -113,6 +117,7 @@ static const struct option long_options[] = {
     {"mode", required_argument, NULL, OPT_MODE},
     {"wait", required_argument, NULL, OPT_WAIT},
     {"features", required_argument, NULL, OPT_FEATURES},
+    {"queues", required_argument, NULL, OPT_QUEUES},
     {"event-channels", required_argument, NULL, OPT_EVENT_CHANNELS},
     {"rx-slots", required_argument, NULL, OPT_RX_SLOTS},
     {"no-notify", no_argument, NULL, OPT_NO_NOTIFY},
@@ -122,6 +127,7 @@ static const struct option long_options[] = {
     {"count", required_argument, NULL, OPT_COUNT},
     {"seconds", required_argument, NULL, OPT_SECONDS},
     {"frames", required_argument, NULL, OPT_FRAMES},
+    {"flows", required_argument, NULL, OPT_FLOWS},
     {"csum", required_argument, NULL, OPT_CSUM},
     {"gso", required_argument, NULL, OPT_GSO},
     {"vlan", required_argument, NULL, OPT_VLAN},
@@ -249,6 +255,7 @@ static void set_defaults(struct XnOptions *options)
     static const uint8_t source[6] = {0x02, 0x71, 0, 0, 0, 1};
 
     memset(options, 0, sizeof(*options));
+    options->frontend.queues = 1;
     options->frontend.split_evtchn = true;
     options->frontend.rx_buffers = XN_RING_SLOTS;
     options->frontend.rx_canary = true;
@@ -287,6 +294,8 @@ static bool take_option(struct XnOptions *options, int option, char *value)
         return good;
     case OPT_FEATURES:
         return parse_features(value, &options->frontend);
+    case OPT_QUEUES:
+        return parse_uint(value, 1, XN_QUEUES_MAX, &options->frontend.queues);
     case OPT_EVENT_CHANNELS:
         good = parse_word(value, channels, 2, &word);
         options->frontend.split_evtchn = word;
@@ -311,6 +320,8 @@ static bool take_option(struct XnOptions *options, int option, char *value)
         return parse_uint(value, 1, 86400, &options->seconds);
     case OPT_FRAMES:
         return parse_frames(value, options);
+    case OPT_FLOWS:
+        return parse_uint(value, 1, XN_FRAME_FLOWS_MAX, &options->flows);
     case OPT_CSUM:
         good = parse_word(value, csums, 3, &word);
         options->csum = word;
@@ -405,6 +416,9 @@ bool options_parse(struct XnOptions *options, int argc, char **argv, int *status
     if (optind < argc) {
         fprintf(stderr, "qnetfront: '%s' is not an option, see --help\n", argv[optind]);
         return false;
+    }
+    if (!options->flows) {
+        options->flows = options->frontend.queues;
     }
     if (!options->mode) {
         fprintf(stderr, "qnetfront: no --mode given, see --help\n");

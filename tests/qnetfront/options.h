@@ -31,6 +31,7 @@ struct XnOptions {
     unsigned int size_min, size_max, size_step;
     enum XnFrameKind kinds[XN_FRAME_KINDS];
     unsigned int kinds_count;
+    unsigned int flows; /* 1..XN_FRAME_FLOWS_MAX */
     enum XnCsumChoice csum;
     unsigned int gso; /* segment size, 0: none */
     unsigned int vlans;

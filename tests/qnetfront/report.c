@@ -84,44 +84,65 @@ void report_end(struct XnReport *report)
     fflush(report->stream);
 }
 
-void report_guest_tx(struct XnReport *report, const struct XnGuestTxCounters *counters)
+static void report_queue_number(struct XnReport *report, unsigned int queue, const char *name,
+                                uint64_t value)
 {
-    report_number(report, "guest_tx_packets", counters->packets);
-    report_number(report, "guest_tx_bytes", counters->bytes);
-    report_number(report, "guest_tx_slots", counters->slots);
-    report_number(report, "guest_tx_extras", counters->extras);
-    report_number(report, "guest_tx_answered", counters->answered);
-    report_number(report, "guest_tx_packets_bad", counters->packets_bad);
-    report_number(report, "guest_tx_okay", counters->okay);
-    report_number(report, "guest_tx_error", counters->error);
-    report_number(report, "guest_tx_dropped", counters->dropped);
-    report_number(report, "guest_tx_null", counters->null);
-    report_number(report, "guest_tx_strange", counters->strange);
-    report_number(report, "guest_tx_wrong_id", counters->wrong_id);
-    report_number(report, "guest_tx_wrong_null", counters->wrong_null);
-    report_number(report, "guest_tx_dirty", counters->dirty);
-    report_number(report, "guest_tx_pushes", counters->pushes);
-    report_number(report, "guest_tx_notifies", counters->notifies);
+    char full[64];
+
+    snprintf(full, sizeof(full), "queue%u_%s", queue, name);
+    report_number(report, full, value);
 }
 
-void report_guest_rx(struct XnReport *report, const struct XnGuestRxCounters *counters)
+void report_guest_tx(struct XnReport *report, const struct XnFrontend *frontend)
 {
-    report_number(report, "guest_rx_packets", counters->packets);
-    report_number(report, "guest_rx_bytes", counters->bytes);
-    report_number(report, "guest_rx_slots", counters->slots);
-    report_number(report, "guest_rx_extras", counters->extras);
-    report_number(report, "guest_rx_slots_most", counters->slots_most);
-    report_number(report, "guest_rx_slots_excess", counters->slots_excess);
-    report_number(report, "guest_rx_slots_unfilled", counters->slots_unfilled);
-    report_number(report, "guest_rx_errors", counters->errors);
-    report_number(report, "guest_rx_wrong_id", counters->wrong_id);
-    report_number(report, "guest_rx_wrong_flags", counters->wrong_flags);
-    report_number(report, "guest_rx_wrong_size", counters->wrong_size);
-    report_number(report, "guest_rx_wrong_extra", counters->wrong_extra);
-    report_number(report, "guest_rx_canary", counters->canary);
-    report_number(report, "guest_rx_partial", counters->partial);
-    report_number(report, "guest_rx_pushes", counters->pushes);
-    report_number(report, "guest_rx_notifies", counters->notifies);
+    struct XnGuestTxCounters counters = frontend_guest_tx_counters(frontend);
+
+    report_number(report, "guest_tx_packets", counters.packets);
+    report_number(report, "guest_tx_bytes", counters.bytes);
+    report_number(report, "guest_tx_slots", counters.slots);
+    report_number(report, "guest_tx_extras", counters.extras);
+    report_number(report, "guest_tx_answered", counters.answered);
+    report_number(report, "guest_tx_packets_bad", counters.packets_bad);
+    report_number(report, "guest_tx_okay", counters.okay);
+    report_number(report, "guest_tx_error", counters.error);
+    report_number(report, "guest_tx_dropped", counters.dropped);
+    report_number(report, "guest_tx_null", counters.null);
+    report_number(report, "guest_tx_strange", counters.strange);
+    report_number(report, "guest_tx_wrong_id", counters.wrong_id);
+    report_number(report, "guest_tx_wrong_null", counters.wrong_null);
+    report_number(report, "guest_tx_dirty", counters.dirty);
+    report_number(report, "guest_tx_pushes", counters.pushes);
+    report_number(report, "guest_tx_notifies", counters.notifies);
+    for (unsigned int i = 0; frontend->queues_count > 1 && i < frontend->queues_count; i++) {
+        report_queue_number(report, i, "guest_tx_packets",
+                            frontend->queues[i].guest_tx.counters.packets);
+    }
+}
+
+void report_guest_rx(struct XnReport *report, const struct XnFrontend *frontend)
+{
+    struct XnGuestRxCounters counters = frontend_guest_rx_counters(frontend);
+
+    report_number(report, "guest_rx_packets", counters.packets);
+    report_number(report, "guest_rx_bytes", counters.bytes);
+    report_number(report, "guest_rx_slots", counters.slots);
+    report_number(report, "guest_rx_extras", counters.extras);
+    report_number(report, "guest_rx_slots_most", counters.slots_most);
+    report_number(report, "guest_rx_slots_excess", counters.slots_excess);
+    report_number(report, "guest_rx_slots_unfilled", counters.slots_unfilled);
+    report_number(report, "guest_rx_errors", counters.errors);
+    report_number(report, "guest_rx_wrong_id", counters.wrong_id);
+    report_number(report, "guest_rx_wrong_flags", counters.wrong_flags);
+    report_number(report, "guest_rx_wrong_size", counters.wrong_size);
+    report_number(report, "guest_rx_wrong_extra", counters.wrong_extra);
+    report_number(report, "guest_rx_canary", counters.canary);
+    report_number(report, "guest_rx_partial", counters.partial);
+    report_number(report, "guest_rx_pushes", counters.pushes);
+    report_number(report, "guest_rx_notifies", counters.notifies);
+    for (unsigned int i = 0; frontend->queues_count > 1 && i < frontend->queues_count; i++) {
+        report_queue_number(report, i, "guest_rx_packets",
+                            frontend->queues[i].guest_rx.counters.packets);
+    }
 }
 
 void report_verify(struct XnReport *report, const struct XnVerify *verify)
@@ -145,6 +166,7 @@ void report_verify(struct XnReport *report, const struct XnVerify *verify)
 void report_frontend(struct XnReport *report, const struct XnFrontend *frontend)
 {
     report_number(report, "vif", frontend->config.vif);
+    report_number(report, "queues", frontend->queues_count);
     report_number(report, "backend_state", frontend->backend_state);
     report_number(report, "events", frontend->events);
     report_number(report, "sleeps", frontend->sleeps);

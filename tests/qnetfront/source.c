@@ -48,6 +48,7 @@ bool source_peek(const struct XnSource *source, const struct XnBackendFeatures *
         .sequence = source->sequence,
         .length = source->length,
         .kind = options->kinds[source->sequence % options->kinds_count],
+        .flow = turn % options->flows,
         .vlans = options->vlans,
     };
     memcpy(spec->target, options->target, sizeof(spec->target));
@@ -56,8 +57,8 @@ bool source_peek(const struct XnSource *source, const struct XnBackendFeatures *
         spec->gso_size = options->gso;
     }
     if (may_blank(spec->kind, features)) {
-        spec->csum_blank =
-            options->csum == XN_CSUM_BLANK || (options->csum == XN_CSUM_MIXED && turn % 2);
+        spec->csum_blank = options->csum == XN_CSUM_BLANK ||
+                           (options->csum == XN_CSUM_MIXED && turn / options->flows % 2);
     }
     frame_spec_settle(spec);
     return true;

@@ -45,18 +45,23 @@ static bool configure_link(const char *name, const struct XnTapConfig *config,
     return good;
 }
 
-static bool configure_tap(int fd, const struct XnTapConfig *config, struct XnFailure *failure)
+/* Creates the tap, or adds a queue to it. The kernel puts the name into @request. */
+static bool attach(int fd, const struct XnTapConfig *config, struct ifreq *request,
+                   struct XnFailure *failure)
 {
-    struct ifreq request;
+    request->ifr_flags = IFF_TAP | IFF_NO_PI | IFF_VNET_HDR;
+    request->ifr_flags |= config->queues > 1 ? IFF_MULTI_QUEUE : 0;
+    if (ioctl(fd, TUNSETIFF, request) < 0) {
+        return fail_errno(failure, "cannot create the tap %s", config->name);
+    }
+    return true;
+}
+
+static bool set_offloads(int fd, const struct XnTapConfig *config, struct XnFailure *failure)
+{
     int header = sizeof(struct virtio_net_hdr);
     unsigned int offload = 0;
 
-    memset(&request, 0, sizeof(request));
-    snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", config->name);
-    request.ifr_flags = IFF_TAP | IFF_NO_PI | IFF_VNET_HDR;
-    if (ioctl(fd, TUNSETIFF, &request) < 0) {
-        return fail_errno(failure, "cannot create the tap %s", config->name);
-    }
     if (config->csum) {
         offload |= TUN_F_CSUM;
         offload |= config->tso4 ? TUN_F_TSO4 | TUN_F_TSO_ECN : 0;
@@ -65,22 +70,34 @@ static bool configure_tap(int fd, const struct XnTapConfig *config, struct XnFai
     if (ioctl(fd, TUNSETVNETHDRSZ, &header) < 0 || ioctl(fd, TUNSETOFFLOAD, offload) < 0) {
         return fail_errno(failure, "cannot set offloads of the tap %s", config->name);
     }
-    return configure_link(request.ifr_name, config, failure);
+    return true;
 }
 
-int tap_open(const struct XnTapConfig *config, struct XnFailure *failure)
+bool tap_open(const struct XnTapConfig *config, int *fds, struct XnFailure *failure)
 {
-    int fd = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    struct ifreq request;
+    unsigned int count = 0;
 
-    if (fd < 0) {
-        fail_errno(failure, "cannot open /dev/net/tun");
-        return -1;
+    memset(&request, 0, sizeof(request));
+    snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", config->name);
+    while (count < config->queues) {
+        fds[count] = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
+        if (fds[count] < 0) {
+            fail_errno(failure, "cannot open /dev/net/tun");
+            break;
+        }
+        if (!attach(fds[count++], config, &request, failure)) {
+            break;
+        }
     }
-    if (!configure_tap(fd, config, failure)) {
-        close(fd);
-        return -1;
+    if (!failure->text[0] && set_offloads(fds[0], config, failure) &&
+        configure_link(request.ifr_name, config, failure)) {
+        return true;
     }
-    return fd;
+    while (count) {
+        close(fds[--count]);
+    }
+    return false;
 }
 
 void tap_set_carrier(int fd, bool on)

@@ -11,12 +11,13 @@ struct XnTapConfig {
     const char *name; /* may contain %d */
     const uint8_t *mac; /* NULL: the kernel's choice */
     unsigned int mtu; /* 0: the kernel's choice */
+    unsigned int queues; /* at least 1 */
     bool csum, tso4, tso6; /* what the stack above may leave undone */
 };
 
-/* Creates the tap, up, and returns its non-blocking descriptor, -1 on failure. The interface goes
- * when it is closed. */
-int tap_open(const struct XnTapConfig *config, struct XnFailure *failure);
+/* Creates the tap, up, with a non-blocking descriptor for each queue in @fds. The interface goes
+ * when they are closed. */
+bool tap_open(const struct XnTapConfig *config, int *fds, struct XnFailure *failure);
 
 /* Tells the stack above whether the other side is there. */
 void tap_set_carrier(int fd, bool on);

@@ -10,9 +10,10 @@ const char *const xn_verdict_name[XN_VERDICTS] = {
     [XN_VERDICT_META] = "flags-wrong",
 };
 
-void verify_init(struct XnVerify *verify, uint32_t seed, enum XnExpectCsum expect)
+void verify_init(struct XnVerify *verify, uint32_t seed, enum XnExpectCsum expect, bool queues)
 {
     memset(verify, 0, sizeof(*verify));
+    verify->queues = queues;
     verify->seed = seed;
     verify->expect_csum = expect;
 }
@@ -31,19 +32,42 @@ static void bit_clear(uint8_t *bits, uint32_t index)
     bits[index / 8] &= ~(1u << index % 8);
 }
 
-/* Keeps, for the last XN_VERIFY_WINDOW sequence numbers, which were seen. */
-static void track_sequence(struct XnVerify *verify, uint32_t sequence)
+static void start_sequence(struct XnVerify *verify, uint32_t sequence)
 {
-    uint32_t ahead;
+    verify->started = true;
+    verify->next = sequence;
+    for (unsigned int kind = 0; kind < XN_FRAME_KINDS; kind++) {
+        for (unsigned int flow = 0; flow < XN_FRAME_FLOWS_MAX; flow++) {
+            verify->flow_next[kind][flow] = sequence;
+        }
+    }
+    memset(verify->seen, 0xff, sizeof(verify->seen));
+}
+
+static bool is_ahead(uint32_t sequence, uint32_t next)
+{
+    return sequence - next < UINT32_MAX / 2;
+}
+
+/* Keeps, for the last XN_VERIFY_WINDOW sequence numbers, which were seen. */
+static void track_sequence(struct XnVerify *verify, const struct XnFrameSpec *spec)
+{
+    uint32_t *flow_next = &verify->flow_next[spec->kind][spec->flow];
+    uint32_t sequence = spec->sequence;
+    bool flow_late;
 
     if (!verify->started) {
-        /* A receiver may be started while the sender runs: the first frame is the beginning. */
-        verify->started = true;
-        verify->next = sequence;
-        memset(verify->seen, 0xff, sizeof(verify->seen));
+        /* A receiver may be started while the sender runs: the first frame is the beginning. From
+         * several queues the first frame need not come first. */
+        start_sequence(verify, verify->queues ? 0 : sequence);
     }
-    ahead = sequence - verify->next;
-    if (ahead < UINT32_MAX / 2) {
+    flow_late = !is_ahead(sequence, *flow_next);
+    if (!flow_late) {
+        *flow_next = sequence + 1;
+    }
+    if (is_ahead(sequence, verify->next)) {
+        uint32_t ahead = sequence - verify->next;
+
         for (uint32_t i = 0; i < ahead && i < XN_VERIFY_WINDOW; i++) {
             bit_clear(verify->seen, (verify->next + i) % XN_VERIFY_WINDOW);
         }
@@ -54,7 +78,7 @@ static void track_sequence(struct XnVerify *verify, uint32_t sequence)
     }
     if (verify->next - sequence > XN_VERIFY_WINDOW ||
         !bit_test_and_set(verify->seen, sequence % XN_VERIFY_WINDOW)) {
-        verify->late++;
+        verify->late += flow_late || !verify->queues;
         verify->gaps -= verify->gaps > 0;
     } else {
         verify->duplicates++;
@@ -144,7 +168,7 @@ enum XnVerdict verify_frame(struct XnVerify *verify, const uint8_t *frame, size_
     }
     verify->verdicts[verdict]++;
     if (verdict == XN_VERDICT_GOOD || verdict == XN_VERDICT_META) {
-        track_sequence(verify, spec.sequence);
+        track_sequence(verify, &spec);
     }
     if (verdict != XN_VERDICT_GOOD) {
         if (!verify->reason[0]) {

@@ -34,7 +34,7 @@ struct XnVerify {
     uint64_t bytes; /* of good frames */
     uint64_t gaps; /* sequence numbers skipped and not (yet) seen */
     uint64_t duplicates;
-    uint64_t late; /* arrived after a higher sequence number */
+    uint64_t late; /* arrived after a higher sequence number, with queues: of the same flow */
     uint64_t csum_blank; /* good frames that arrived with a blank checksum */
     uint64_t csum_complete; /* good frames with a checksum field that arrived complete */
     uint64_t gso; /* good frames that arrived as super-frames */
@@ -42,13 +42,17 @@ struct XnVerify {
     char reason[200]; /* the first failure, in words */
     /* Private. */
     bool started;
+    bool queues;
     uint32_t next;
+    uint32_t flow_next[XN_FRAME_KINDS][XN_FRAME_FLOWS_MAX];
     uint8_t seen[XN_VERIFY_WINDOW / 8];
     uint8_t length_seen[(XN_FRAME_MAX + 8) / 8];
     uint8_t scratch[XN_FRAME_MAX + 1];
 };
 
-void verify_init(struct XnVerify *verify, uint32_t seed, enum XnExpectCsum expect);
+/* With @queues, frames on their way through several, only those of one kind and flow keep their
+ * order. */
+void verify_init(struct XnVerify *verify, uint32_t seed, enum XnExpectCsum expect, bool queues);
 
 /* Judges one frame as received. @meta is what came with it. */
 enum XnVerdict verify_frame(struct XnVerify *verify, const uint8_t *frame, size_t length,

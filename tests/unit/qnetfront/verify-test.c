@@ -34,7 +34,7 @@ static void test_round_trip_every_length(void)
 {
     uint32_t sequence = 0;
 
-    verify_init(&verify, SEED, XN_EXPECT_CSUM_SAME);
+    verify_init(&verify, SEED, XN_EXPECT_CSUM_SAME, false);
     for (uint32_t length = XN_FRAME_MIN; length <= XN_FRAME_MAX; length++) {
         struct XnFrameSpec spec = make_spec(length % XN_FRAME_KINDS, length, sequence++);
 
@@ -52,7 +52,7 @@ static void test_round_trip_every_length(void)
 
 static void test_vlan_tags(void)
 {
-    verify_init(&verify, SEED, XN_EXPECT_CSUM_SAME);
+    verify_init(&verify, SEED, XN_EXPECT_CSUM_SAME, false);
     for (unsigned int kind = 0; kind < XN_FRAME_KINDS; kind++) {
         for (unsigned int vlans = 0; vlans <= XN_FRAME_VLANS_MAX; vlans++) {
             struct XnFrameSpec spec = make_spec(kind, 200, kind * 3 + vlans);
@@ -83,14 +83,14 @@ static void test_any_flipped_byte_is_found(void)
             frame_build(&spec, frame);
             /* The addresses are whose they are: the receiver takes them from the frame. */
             for (uint32_t at = 12; at < spec.length; at++) {
-                verify_init(&verify, SEED, XN_EXPECT_CSUM_SAME);
+                verify_init(&verify, SEED, XN_EXPECT_CSUM_SAME, false);
                 frame[at] ^= 0x10;
                 if (judge(&spec) == XN_VERDICT_GOOD) {
                     g_error("kind %u, length %u: byte %u may change", kind, spec.length, at);
                 }
                 frame[at] ^= 0x10;
             }
-            verify_init(&verify, SEED, XN_EXPECT_CSUM_SAME);
+            verify_init(&verify, SEED, XN_EXPECT_CSUM_SAME, false);
             g_assert_cmpint(judge(&spec), ==, XN_VERDICT_GOOD);
         }
     }
@@ -100,7 +100,7 @@ static void test_shifted_pages_are_found(void)
 {
     struct XnFrameSpec spec = make_spec(XN_FRAME_RAW, 20000, 3);
 
-    verify_init(&verify, SEED, XN_EXPECT_CSUM_ANY);
+    verify_init(&verify, SEED, XN_EXPECT_CSUM_ANY, false);
     frame_build(&spec, frame);
     memcpy(frame + 8192, frame + 4096, 4096);
     g_assert_cmpint(judge(&spec), ==, XN_VERDICT_CORRUPT);
@@ -111,7 +111,7 @@ static void test_other_seed_is_found(void)
 {
     struct XnFrameSpec spec = make_spec(XN_FRAME_UDP4, 100, 3);
 
-    verify_init(&verify, SEED + 1, XN_EXPECT_CSUM_ANY);
+    verify_init(&verify, SEED + 1, XN_EXPECT_CSUM_ANY, false);
     frame_build(&spec, frame);
     g_assert_cmpint(judge(&spec), ==, XN_VERDICT_CORRUPT);
 }
@@ -128,7 +128,7 @@ static void test_checksums(void)
         meta = frame_meta(&spec);
         g_assert_true(meta.csum_blank);
 
-        verify_init(&verify, SEED, XN_EXPECT_CSUM_ANY);
+        verify_init(&verify, SEED, XN_EXPECT_CSUM_ANY, false);
         g_assert_cmpint(verify_frame(&verify, frame, 300, &meta), ==, XN_VERDICT_GOOD);
         frame[field + 1] ^= 1;
         g_assert_cmpint(verify_frame(&verify, frame, 300, &meta), ==, XN_VERDICT_CHECKSUM);
@@ -141,7 +141,7 @@ static void test_checksums(void)
         /* Completed on the way: right where that is allowed. */
         frame_set_checksum(&spec, frame, false);
         g_assert_cmpint(verify_frame(&verify, frame, 300, &meta), ==, XN_VERDICT_GOOD);
-        verify_init(&verify, SEED, XN_EXPECT_CSUM_SAME);
+        verify_init(&verify, SEED, XN_EXPECT_CSUM_SAME, false);
         g_assert_cmpint(verify_frame(&verify, frame, 300, &meta), ==, XN_VERDICT_META);
     }
 }
@@ -151,7 +151,7 @@ static void test_blank_that_was_complete(void)
     struct XnFrameSpec spec = make_spec(XN_FRAME_TCP4, 300, 3);
     struct XnFrameMeta meta = {.csum_blank = true, .data_validated = true};
 
-    verify_init(&verify, SEED, XN_EXPECT_CSUM_ANY);
+    verify_init(&verify, SEED, XN_EXPECT_CSUM_ANY, false);
     frame_build(&spec, frame);
     frame_set_checksum(&spec, frame, true);
     g_assert_cmpint(verify_frame(&verify, frame, 300, &meta), ==, XN_VERDICT_META);
@@ -167,7 +167,7 @@ static void test_gso_data(void)
     frame_build(&spec, frame);
     meta = frame_meta(&spec);
     g_assert_cmpuint(meta.gso_type, ==, XEN_NETIF_GSO_TYPE_TCPV6);
-    verify_init(&verify, SEED, XN_EXPECT_CSUM_ANY);
+    verify_init(&verify, SEED, XN_EXPECT_CSUM_ANY, false);
     g_assert_cmpint(verify_frame(&verify, frame, 9000, &meta), ==, XN_VERDICT_GOOD);
     meta.gso_size = 1448;
     g_assert_cmpint(verify_frame(&verify, frame, 9000, &meta), ==, XN_VERDICT_META);
@@ -188,7 +188,7 @@ static void receive_sequence(uint32_t sequence)
 
 static void test_sequence(void)
 {
-    verify_init(&verify, SEED, XN_EXPECT_CSUM_ANY);
+    verify_init(&verify, SEED, XN_EXPECT_CSUM_ANY, false);
     receive_sequence(100);
     receive_sequence(101);
     g_assert_cmpuint(verify.gaps + verify.duplicates + verify.late, ==, 0);
@@ -203,11 +203,38 @@ static void test_sequence(void)
     g_assert_cmpuint(verify.gaps, ==, 2);
 }
 
+static void receive_flow(unsigned int flow, uint32_t sequence)
+{
+    struct XnFrameSpec spec = make_spec(XN_FRAME_TCP6, 200, sequence);
+
+    spec.flow = flow;
+    frame_build(&spec, frame);
+    g_assert_cmpint(judge(&spec), ==, XN_VERDICT_GOOD);
+}
+
+/* Several queues: each flow keeps its order, the flows among each other do not. */
+static void test_flows(void)
+{
+    verify_init(&verify, SEED, XN_EXPECT_CSUM_ANY, true);
+    receive_flow(255, 3);
+    receive_flow(1, 0);
+    receive_flow(1, 1);
+    receive_flow(0, 4);
+    g_assert_cmpuint(verify.gaps, ==, 1);
+    receive_flow(255, 5);
+    g_assert_cmpuint(verify.late + verify.duplicates, ==, 0);
+    receive_flow(0, 2);
+    g_assert_cmpuint(verify.late, ==, 1);
+    g_assert_cmpuint(verify.gaps, ==, 0);
+    receive_flow(1, 1);
+    g_assert_cmpuint(verify.duplicates, ==, 1);
+}
+
 static void test_foreign_frames(void)
 {
     struct XnFrameMeta meta = {0};
 
-    verify_init(&verify, SEED, XN_EXPECT_CSUM_ANY);
+    verify_init(&verify, SEED, XN_EXPECT_CSUM_ANY, false);
     memset(frame, 0x33, 100);
     g_assert_cmpint(verify_frame(&verify, frame, 100, &meta), ==, XN_VERDICT_FOREIGN);
     memcpy(frame + 12, "\x08\x06", 2);
@@ -254,6 +281,7 @@ int main(int argc, char **argv)
     g_test_add_func("/qnetfront/verify/blank-that-was-complete", test_blank_that_was_complete);
     g_test_add_func("/qnetfront/verify/gso-data", test_gso_data);
     g_test_add_func("/qnetfront/verify/sequence", test_sequence);
+    g_test_add_func("/qnetfront/verify/flows", test_flows);
     g_test_add_func("/qnetfront/verify/foreign-frames", test_foreign_frames);
     g_test_add_func("/qnetfront/verify/settled-specs", test_settled_specs);
     return g_test_run();

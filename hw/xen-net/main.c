@@ -115,11 +115,11 @@ static const struct XnCtlCommand daemon_commands[] = {
     {NULL, NULL, NULL},
 };
 
-static void daemon_ended(void *opaque, bool ok)
+static void daemon_ended(void *opaque)
 {
     struct XnDaemon *daemon = opaque;
 
-    daemon->status = ok ? EXIT_SUCCESS : EXIT_FAILURE;
+    daemon->status = EXIT_SUCCESS;
     g_main_loop_quit(daemon->loop);
 }
 

@@ -296,6 +296,17 @@ is "no interface is left" "$(taps)" ""
 is "nor a node" "$(diff <(xenstore-ls -f) - <<<"$store_before" || true)" ""
 is "nothing is mapped" "$(mapped)" 0
 ok "descriptors are as at the start" wait_for 5 test "$(descriptors)" -le "$descriptors_empty"
+
+# --- xenstored dies: the last thing, since this host has no other ---
+
+toolstack domain-add 4
+toolstack vif-add 4 0
+connects "one more guest" 4 0
+kill "$(cat /run/xen/xenstored.pid)"
+ok "the daemon notices the end of xenstored" wait_for 10 grep -q "connection to xenstored is lost" "$daemon_log"
+is "and keeps the guest connected" "$(mapped)" 2
+ok "it answers" daemon_lives
+front_kill
 daemon_stop && status=0 || status=$?
 is "the daemon ends" "$status" 0
 is "and said nothing of a sanitizer" "$(grep -E 'ERROR: |runtime error' "$daemon_log" || true)" ""

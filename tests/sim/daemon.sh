@@ -5,11 +5,13 @@
 
 daemon_log=/run/qnetback.log
 daemon_pid=''
+# The domain that the daemon runs in.
+backend_domid=0
 
 # daemon_start [OPTION...]: returns when it answers.
 # shellcheck disable=SC2120 # most tests give no option
 daemon_start() {
-    qnetback --log-level debug "$@" >>"$daemon_log" 2>&1 </dev/null &
+    xensim as "$backend_domid" qnetback --log-level debug "$@" >>"$daemon_log" 2>&1 </dev/null &
     daemon_pid=$!
     wait_for 10 qnetctl list || {
         echo "Bail out! qnetback does not start: $(tail -n 3 "$daemon_log")"
@@ -35,7 +37,7 @@ daemon_lives() {
 }
 
 backend_of() { # DOMID DEVID
-    echo "/local/domain/0/backend/vif/$1/$2"
+    echo "/local/domain/$backend_domid/backend/vif/$1/$2"
 }
 
 frontend_of() { # DOMID DEVID
@@ -110,6 +112,10 @@ descriptors() {
 
 taps() {
     ip -brief link show | awk '$1 ~ /^vif/ { sub(/@.*/, "", $1); print $1 }' | sort | tr '\n' ' '
+}
+
+no_taps() {
+    [ -z "$(taps)" ]
 }
 
 in_bridge() { # INTERFACE

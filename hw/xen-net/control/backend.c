@@ -8,6 +8,9 @@
  * at, and whoever was not stamped is gone. So it does not matter which watch events were lost,
  * merged or late; they only tell when to do it, and for which vifs a look is enough.
  *
+ * A stop publishes 5 and 6 for each vif and leaves its interface in the bridge: the toolstack can
+ * remove the vif at once, and the next daemon opens it again when its frontend starts anew.
+ *
  * The backend owns the vifs; they borrow the store, the mapping handle and the workers from it.
  */
 #include "control/backend.h"
@@ -43,6 +46,7 @@ struct XnBackend {
     guint retry_timer;
     guint poll_timer;
     bool poll_said;
+    bool left_removed;
     bool stopping;
     bool ended;
 };
@@ -121,11 +125,11 @@ bool backend_start(struct XnBackend *backend, GError **error)
     return backend->watch != NULL;
 }
 
-static void backend_end(struct XnBackend *backend, bool ok)
+static void backend_end(struct XnBackend *backend)
 {
     if (!backend->ended) {
         backend->ended = true;
-        backend->config.ended(backend->config.opaque, ok);
+        backend->config.ended(backend->config.opaque);
     }
 }
 
@@ -216,11 +220,6 @@ static void backend_looked(struct XnBackend *backend)
     bool all_closed = true;
     bool any_polled = false;
 
-    if (store_is_lost(backend->store)) {
-        log_error(NULL, "the connection to xenstored is lost");
-        backend_end(backend, false);
-        return;
-    }
     g_hash_table_iter_init(&iter, backend->vifs);
     while (g_hash_table_iter_next(&iter, NULL, &value)) {
         all_closed = all_closed && vif_is_closed(value);
@@ -236,8 +235,8 @@ static void backend_looked(struct XnBackend *backend)
                         BACKEND_POLL_MS);
         }
     }
-    if (backend->stopping && all_closed) {
-        backend_end(backend, true);
+    if (backend->stopping && (all_closed || store_is_lost(backend->store))) {
+        backend_end(backend);
     }
 }
 
@@ -301,8 +300,11 @@ static void backend_scan(struct XnBackend *backend)
 {
     g_autoptr(GError) error = NULL;
     g_autoptr(GList) vifs = NULL;
-    bool first = backend->stamp == 0;
 
+    if (store_is_lost(backend->store)) {
+        /* Not the moment to conclude that vifs are gone. */
+        return;
+    }
     backend->stamp++;
     if (!backend_scan_directory(backend, &error) &&
         !g_error_matches(error, XN_STORE_ERROR, XN_STORE_ERROR_ABSENT)) {
@@ -317,7 +319,8 @@ static void backend_scan(struct XnBackend *backend)
             backend_look(backend, vif_status(i->data).id);
         }
     }
-    if (first) {
+    if (!backend->left_removed) {
+        backend->left_removed = true;
         backend_remove_left(backend);
     }
     backend_looked(backend);
@@ -326,6 +329,13 @@ static void backend_scan(struct XnBackend *backend)
 static void backend_hinted(void *opaque, const struct XnStoreHints *hints)
 {
     struct XnBackend *backend = opaque;
+    GHashTableIter iter;
+    gpointer value;
+
+    g_hash_table_iter_init(&iter, backend->vifs);
+    while (hints->renewed && g_hash_table_iter_next(&iter, NULL, &value)) {
+        vif_watch_again(value);
+    }
 
     if (hints->all) {
         backend_scan(backend);
@@ -379,7 +389,7 @@ void backend_stop(struct XnBackend *backend)
 
     if (backend->stopping) {
         log_info(NULL, "not waiting for the frontends any longer");
-        backend_end(backend, true);
+        backend_end(backend);
         return;
     }
     backend->stopping = true;
@@ -397,7 +407,7 @@ void backend_leave(struct XnBackend *backend)
 {
     log_info(NULL, "leaving %u vifs to the daemon that comes next",
              g_hash_table_size(backend->vifs));
-    backend_end(backend, true);
+    backend_end(backend);
 }
 
 void backend_free(struct XnBackend *backend)

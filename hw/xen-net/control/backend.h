@@ -20,8 +20,8 @@ struct XnBackendConfig {
     unsigned queue_max;
     /* Exists, and only this user can write to it. */
     const char *journal_directory;
-    /* Called from the main loop when xenstore is lost, or all vifs are closed after a stop. */
-    void (*ended)(void *opaque, bool ok);
+    /* Called from the main loop when there is nothing more to do after a stop. */
+    void (*ended)(void *opaque);
     void *opaque;
 };
 

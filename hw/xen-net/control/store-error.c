@@ -10,6 +10,7 @@
 #include "xenstore-keys.h"
 
 struct XnStoreErrorWork {
+    uint32_t own_domid;
     char *backend;
     char *error;
     const char *reason;
@@ -48,14 +49,20 @@ void store_error_write(struct XnStore *store, uint32_t own_domid, struct XnVifId
     }
 }
 
-/* Removes `path`, then each directory above it that has become empty, up to error/ itself. */
-static bool remove_upwards(struct XnStore *store, char *path, GError **error)
+/*
+ * Removes `path`, then each directory above it that has become empty, up to error/. That one stays
+ * in a domain other than dom0: the toolstack has made it, and we could not make it again.
+ */
+static bool remove_upwards(struct XnStore *store, char *path, uint32_t own_domid, GError **error)
 {
     for (;;) {
         g_auto(GStrv) names = NULL;
         char *last = strrchr(path, '/');
         bool top = strcmp(last, "/error") == 0 && strstr(path, "/error/") == NULL;
 
+        if (top && own_domid != 0) {
+            return true;
+        }
         if (!store_remove(store, path, error)) {
             return false;
         }
@@ -82,7 +89,7 @@ static bool store_error_clear_body(struct XnStore *store, void *opaque, GError *
             return false;
         }
     }
-    return remove_upwards(store, path, error);
+    return remove_upwards(store, path, work->own_domid, error);
 }
 
 void store_error_clear(struct XnStore *store, uint32_t own_domid, struct XnVifId id)
@@ -90,7 +97,7 @@ void store_error_clear(struct XnStore *store, uint32_t own_domid, struct XnVifId
     g_autofree char *name = store_node_vif_name(id);
     g_autofree char *backend = store_node_backend(own_domid, id);
     g_autofree char *path = store_node_error(own_domid, id);
-    struct XnStoreErrorWork work = {.backend = backend, .error = path};
+    struct XnStoreErrorWork work = {.own_domid = own_domid, .backend = backend, .error = path};
     g_autoptr(GError) error = NULL;
 
     if (!store_transact(store, store_error_clear_body, &work, &error)) {

@@ -17,6 +17,8 @@
 struct XnStoreHints {
     /* Discovery: vifs may have come or gone. */
     bool all;
+    /* The connection to xenstored was lost and is a new one: other watches must be set again. */
+    bool renewed;
     /* Array of struct XnVifId, each once. */
     GArray *ids;
 };

@@ -57,6 +57,8 @@ struct XnVif {
     bool hotplug_failed;
     /* The last that was said. */
     char *complaint;
+    /* Why the last look failed, said once; NULL when it did not. */
+    char *trouble;
     struct XnLogLimit log_limit;
 };
 
@@ -170,6 +172,7 @@ void vif_free(struct XnVif *vif, bool keep_interface)
     vif_settings_clear(&vif->settings);
     g_free(vif->complaint);
     g_free(vif->error);
+    g_free(vif->trouble);
     g_free(vif->frontend_directory);
     g_free(vif->directory);
     g_free(vif->name);
@@ -192,6 +195,19 @@ static void vif_report(struct XnVif *vif, const char *reason)
         g_free(vif->error);
         vif->error = g_strdup(reason);
     }
+}
+
+static void vif_report_frontend_state(struct XnVif *vif)
+{
+    enum xenbus_state frontend = vif->facts.frontend;
+    g_autofree char *reason =
+        frontend == XN_FRONTEND_NONSENSE
+            ? g_strdup_printf("the frontend's %s is not a number %u..%u", key_frontend_state.name,
+                              key_frontend_state.minimum, key_frontend_state.maximum)
+            : g_strdup_printf("the frontend is in state %d (%s), where no frontend of a vif can be",
+                              (int)frontend, vif_state_name(frontend));
+
+    vif_report(vif, reason);
 }
 
 /* Ends what there is, with the reason where people look for it. */
@@ -584,7 +600,7 @@ static bool vif_step(struct XnVif *vif, enum XnVifLook *ret_look, bool *ret_more
     }
     if (step.shut == XN_VIF_SHUT_UNTIL_RESTART && facts->shut == XN_VIF_OPEN &&
         facts->node == facts->own && facts->online) {
-        vif_report(vif, "the frontend is in a state that no frontend of a vif has");
+        vif_report_frontend_state(vif);
     }
     facts->shut = step.shut;
     if (!vif_act(vif, step.action, &acted, error)) {
@@ -617,10 +633,18 @@ enum XnVifLook vif_look(struct XnVif *vif)
         g_autoptr(GError) error = NULL;
 
         if (!vif_step(vif, &look, &more, &error)) {
-            vif_log(vif, XN_LOG_WARNING, error->message);
+            if (store_is_lost(vif->host->store)) {
+                return XN_VIF_LOOK_OK;
+            }
+            if (g_strcmp0(vif->trouble, error->message) != 0) {
+                g_free(vif->trouble);
+                vif->trouble = g_strdup(error->message);
+                vif_log(vif, XN_LOG_WARNING, vif->trouble);
+            }
             return XN_VIF_LOOK_AGAIN;
         }
     }
+    g_clear_pointer(&vif->trouble, g_free);
     if (look == XN_VIF_LOOK_OK) {
         vif_set_timer(vif);
     }
@@ -652,6 +676,13 @@ bool vif_is_closed(const struct XnVif *vif)
 bool vif_is_polled(const struct XnVif *vif)
 {
     return vif->frontend_directory && !vif->watched;
+}
+
+void vif_watch_again(struct XnVif *vif)
+{
+    if (vif->frontend_directory) {
+        vif_watch_frontend(vif);
+    }
 }
 
 void vif_mark(struct XnVif *vif, uint64_t stamp)

@@ -79,6 +79,9 @@ bool vif_is_closed(const struct XnVif *vif);
 /* Must vif_look() be called now and then, because the frontend cannot be watched? */
 bool vif_is_polled(const struct XnVif *vif);
 
+/* The connection to xenstored is a new one: sets the vif's watch again. */
+void vif_watch_again(struct XnVif *vif);
+
 /* For the mark and sweep of discovery. */
 void vif_mark(struct XnVif *vif, uint64_t stamp);
 uint64_t vif_marked(const struct XnVif *vif);

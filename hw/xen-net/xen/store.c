@@ -35,6 +35,8 @@ static enum XnStoreError store_error_code(int saved_errno)
     case E2BIG:
     case ENOSPC:
     case EDQUOT:
+    /* What the library makes of an error that it does not know: oxenstored's EQUOTA is one. */
+    case EINVAL:
         return XN_STORE_ERROR_QUOTA;
     case EAGAIN:
         return XN_STORE_ERROR_CONFLICT;
@@ -52,9 +54,9 @@ static const char *store_advice(enum XnStoreError code)
 {
     switch (code) {
     case XN_STORE_ERROR_QUOTA:
-        return "; xenstored's quota for this domain is used up, raise it";
+        return "; is xenstored's quota for this domain used up?";
     case XN_STORE_ERROR_LOST:
-        return "; the connection to xenstored is lost, start qnetback again";
+        return "; the connection to xenstored is lost";
     default:
         return "";
     }
@@ -74,23 +76,29 @@ static bool store_fail(struct XnStore *store, GError **error, const char *what, 
     return false;
 }
 
-struct XnStore *store_open(GError **error)
+static struct xs_handle *store_connect(GError **error)
 {
     struct xs_handle *handle = xs_open(0);
-    struct XnStore *store;
     int saved_errno = errno;
 
+    if (!handle && (saved_errno == EACCES || saved_errno == EPERM)) {
+        g_set_error(error, XN_STORE_ERROR, XN_STORE_ERROR_DENIED,
+                    "no permission to talk to xenstored: %s; run as root", g_strerror(saved_errno));
+    } else if (!handle) {
+        g_set_error(error, XN_STORE_ERROR, XN_STORE_ERROR_FAILED,
+                    "no Xen here: cannot reach xenstored (%s); is this a Xen domain, and is "
+                    "xenstored running?",
+                    g_strerror(saved_errno));
+    }
+    return handle;
+}
+
+struct XnStore *store_open(GError **error)
+{
+    struct xs_handle *handle = store_connect(error);
+    struct XnStore *store;
+
     if (!handle) {
-        if (saved_errno == EACCES || saved_errno == EPERM) {
-            g_set_error(error, XN_STORE_ERROR, XN_STORE_ERROR_DENIED,
-                        "no permission to talk to xenstored: %s; run as root",
-                        g_strerror(saved_errno));
-        } else {
-            g_set_error(error, XN_STORE_ERROR, XN_STORE_ERROR_FAILED,
-                        "no Xen here: cannot reach xenstored (%s); is this a Xen domain, and is "
-                        "xenstored running?",
-                        g_strerror(saved_errno));
-        }
         return NULL;
     }
     store = g_new0(struct XnStore, 1);
@@ -261,4 +269,22 @@ bool store_next_event(struct XnStore *store, char **ret_path, char **ret_token)
 bool store_is_lost(const struct XnStore *store)
 {
     return store->lost;
+}
+
+void store_probe(struct XnStore *store)
+{
+    g_free(store_read(store, "domid", NULL));
+}
+
+bool store_reconnect(struct XnStore *store, GError **error)
+{
+    struct xs_handle *handle = store_connect(error);
+
+    if (!handle) {
+        return false;
+    }
+    xs_close(store->handle);
+    store->handle = handle;
+    store->lost = false;
+    return true;
 }

@@ -25,7 +25,7 @@ enum XnStoreError {
     XN_STORE_ERROR_DENIED,
     /* A quota of xenstored (watches, nodes, transactions) is used up. */
     XN_STORE_ERROR_QUOTA,
-    /* The connection is gone; it does not come back. */
+    /* The connection is gone, see store_reconnect(). */
     XN_STORE_ERROR_LOST,
     /* A value with a zero byte in it, or longer than XN_STORE_VALUE_MAX. */
     XN_STORE_ERROR_MALFORMED,
@@ -88,7 +88,13 @@ void store_unwatch(struct XnStore *store, const char *path, const char *token);
  */
 bool store_next_event(struct XnStore *store, char **ret_path, char **ret_token);
 
-/* Has the connection to xenstored been lost? It is noticed by the call that fails. */
+/* Has the connection to xenstored been lost? Only a call that fails notices it. */
 bool store_is_lost(const struct XnStore *store);
+
+/* Makes such a call. */
+void store_probe(struct XnStore *store);
+
+/* Connects again; watches are gone then, and store_fd() has changed. */
+bool store_reconnect(struct XnStore *store, GError **error);
 
 #endif

@@ -292,7 +292,7 @@ toolstack domain-destroy 3
 
 # --- nothing is left ---
 
-is "no interface is left" "$(taps)" ""
+ok "no interface is left" wait_for 5 no_taps
 is "nor a node" "$(diff <(xenstore-ls -f) - <<<"$store_before" || true)" ""
 is "nothing is mapped" "$(mapped)" 0
 ok "descriptors are as at the start" wait_for 5 test "$(descriptors)" -le "$descriptors_empty"

@@ -41,7 +41,7 @@ for ((devid = 0; devid < 60; devid++)); do
 done
 ok "the first of many vifs reaches state 2" backend_becomes 1 0 2
 is "the last does not: the quota is used up" "$(backend_state 1 59)" 1
-ok "the log says so" grep -q "vif1.59: .*quota" "$daemon_log"
+ok "the log says so" wait_for 5 grep -q "vif1.59: .*quota" "$daemon_log"
 is "once" "$(grep -c "vif1.59: .*quota" "$daemon_log")" 1
 for ((devid = 0; devid < 40; devid++)); do
     toolstack vif-remove 1 "$devid"

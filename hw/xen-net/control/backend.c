@@ -11,6 +11,10 @@
  * A stop publishes 5 and 6 for each vif and leaves its interface in the bridge: the toolstack can
  * remove the vif at once, and the next daemon opens it again when its frontend starts anew.
  *
+ * A guest can write to its directory as fast as it likes, and each look at its vif costs a few
+ * dozen questions to xenstored (XSA-349). So in each period of BACKEND_PERIOD_MS a vif gets a few
+ * looks at once, and one more at its end if events came after those.
+ *
  * The backend owns the vifs; they borrow the store, the mapping handle and the workers from it.
  */
 #include "control/backend.h"
@@ -27,6 +31,9 @@
 /* How often frontends are looked at that cannot be watched. */
 #define BACKEND_POLL_MS 250u
 
+#define BACKEND_PERIOD_MS 20u
+/* Looks that a vif gets at once in a period; connecting takes about as many. */
+#define BACKEND_PERIOD_LOOKS 4u
 /* Changes of interfaces that are taken before they are acted on. */
 #define BACKEND_LINKS_BATCH 256
 
@@ -42,6 +49,9 @@ struct XnBackend {
     guint link_source;
     /* struct XnVifId -> struct XnVif */
     GHashTable *vifs;
+    /* struct XnVifId -> how many events it had in this period */
+    GHashTable *hinted;
+    guint period_timer;
     uint64_t stamp;
     guint retry_timer;
     guint poll_timer;
@@ -76,6 +86,7 @@ struct XnBackend *backend_create(const struct XnBackendConfig *config, GError **
 
     backend->config = *config;
     backend->vifs = g_hash_table_new_full(vif_id_hash, vif_id_equal, g_free, NULL);
+    backend->hinted = g_hash_table_new_full(vif_id_hash, vif_id_equal, g_free, NULL);
     backend->store = store_open(error);
     if (!backend->store || !store_own_domid(backend->store, &own_domid, error)) {
         goto fail;
@@ -326,6 +337,42 @@ static void backend_scan(struct XnBackend *backend)
     backend_looked(backend);
 }
 
+static void backend_hint(struct XnBackend *backend, struct XnVifId id);
+
+/* Looks at the vifs that had to wait; they have had the first look of the next period then. */
+static gboolean backend_period(gpointer opaque)
+{
+    struct XnBackend *backend = opaque;
+    g_autoptr(GHashTable) hinted = backend->hinted;
+    GHashTableIter iter;
+    gpointer id;
+    gpointer count;
+
+    backend->hinted = g_hash_table_new_full(vif_id_hash, vif_id_equal, g_free, NULL);
+    backend->period_timer = 0;
+    g_hash_table_iter_init(&iter, hinted);
+    while (g_hash_table_iter_next(&iter, &id, &count)) {
+        if (GPOINTER_TO_UINT(count) > BACKEND_PERIOD_LOOKS) {
+            backend_hint(backend, *(const struct XnVifId *)id);
+        }
+    }
+    backend_looked(backend);
+    return G_SOURCE_REMOVE;
+}
+
+static void backend_hint(struct XnBackend *backend, struct XnVifId id)
+{
+    guint count = GPOINTER_TO_UINT(g_hash_table_lookup(backend->hinted, &id)) + 1;
+
+    g_hash_table_replace(backend->hinted, g_memdup2(&id, sizeof(id)), GUINT_TO_POINTER(count));
+    if (backend->period_timer == 0) {
+        backend->period_timer = g_timeout_add(BACKEND_PERIOD_MS, backend_period, backend);
+    }
+    if (count <= BACKEND_PERIOD_LOOKS) {
+        backend_look(backend, id);
+    }
+}
+
 static void backend_hinted(void *opaque, const struct XnStoreHints *hints)
 {
     struct XnBackend *backend = opaque;
@@ -342,7 +389,7 @@ static void backend_hinted(void *opaque, const struct XnStoreHints *hints)
         return;
     }
     for (guint i = 0; i < hints->ids->len; i++) {
-        backend_look(backend, g_array_index(hints->ids, struct XnVifId, i));
+        backend_hint(backend, g_array_index(hints->ids, struct XnVifId, i));
     }
     backend_looked(backend);
 }
@@ -428,6 +475,10 @@ void backend_free(struct XnBackend *backend)
     if (backend->poll_timer != 0) {
         g_source_remove(backend->poll_timer);
     }
+    if (backend->period_timer != 0) {
+        g_source_remove(backend->period_timer);
+    }
+    g_hash_table_destroy(backend->hinted);
     g_hash_table_iter_init(&iter, backend->vifs);
     while (g_hash_table_iter_next(&iter, NULL, &value)) {
         vif_free(value, true);

@@ -154,7 +154,7 @@ kill -KILL "${job_pid[front]}"
 wait "${job_pid[front]}" 2>/dev/null || true
 daemon_start
 toolstack vif-remove 1 0
-ok "a guest that died meanwhile is closed" gone ip link show vif1.0
+ok "a guest that died meanwhile is closed" wait_for 10 gone ip link show vif1.0
 is "no journal is left" "$(ls /run/qnetback/journal)" ""
 toolstack vif-add 1 0
 front_start 1 0
@@ -165,6 +165,10 @@ daemon_start
 ok "a vif removed while no daemon ran is closed" wait $remover
 ok "and its interface is gone" wait_for 10 gone ip link show vif1.0
 is "and its journal" "$(ls /run/qnetback/journal)" ""
+touch /run/qnetback/journal/7.0.0
+daemon_kill
+daemon_start
+is "nor that of a guest that nobody knows" "$(ls /run/qnetback/journal)" ""
 front_kill
 daemon_ends
 done_testing

@@ -22,6 +22,7 @@
 #include <glib-unix.h>
 
 #include "base/log.h"
+#include "control/journal-file.h"
 #include "control/store-key.h"
 #include "control/store-watch.h"
 #include "control/vif-store.h"
@@ -307,6 +308,14 @@ static void backend_remove_left(struct XnBackend *backend)
     }
 }
 
+static bool backend_knows(void *opaque, uint32_t domid, uint32_t devid)
+{
+    const struct XnBackend *backend = opaque;
+    struct XnVifId id = {.domid = domid, .devid = devid};
+
+    return g_hash_table_contains(backend->vifs, &id);
+}
+
 static void backend_scan(struct XnBackend *backend)
 {
     g_autoptr(GError) error = NULL;
@@ -333,6 +342,7 @@ static void backend_scan(struct XnBackend *backend)
     if (!backend->left_removed) {
         backend->left_removed = true;
         backend_remove_left(backend);
+        journal_file_delete_left(backend->config.journal_directory, backend_knows, backend);
     }
     backend_looked(backend);
 }

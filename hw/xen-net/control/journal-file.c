@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -145,4 +147,33 @@ void journal_file_close(struct XnJournalFile *file, bool delete)
     }
     g_free(file->path);
     g_free(file);
+}
+
+void journal_file_delete(const char *directory, uint32_t domid, uint32_t devid)
+{
+    struct XnJournalIdentity identity = {.domid = domid, .devid = devid};
+
+    for (; identity.queue < XN_VIF_QUEUES_MAX; identity.queue++) {
+        g_autofree char *path = journal_file_path(directory, &identity);
+
+        g_unlink(path);
+    }
+}
+
+void journal_file_delete_left(const char *directory,
+                              bool (*is_known)(void *opaque, uint32_t domid, uint32_t devid),
+                              void *opaque)
+{
+    g_autoptr(GDir) dir = g_dir_open(directory, 0, NULL);
+    const char *name;
+
+    while (dir && (name = g_dir_read_name(dir)) != NULL) {
+        unsigned domid, devid, queue;
+        int end = 0;
+
+        if (sscanf(name, "%u.%u.%u%n", &domid, &devid, &queue, &end) == 3 && name[end] == '\0' &&
+            !is_known(opaque, domid, devid)) {
+            journal_file_delete(directory, domid, devid);
+        }
+    }
 }

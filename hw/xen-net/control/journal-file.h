@@ -50,4 +50,15 @@ struct XnVifMemory *journal_file_memory(struct XnJournalFile *file);
 /* Closes it, and deletes it when its connection has ended; NULL is fine. */
 void journal_file_close(struct XnJournalFile *file, bool delete);
 
+/* Deletes the journals of a vif's queues; none need be there. */
+void journal_file_delete(const char *directory, uint32_t domid, uint32_t devid);
+
+/*
+ * Deletes the journals in the directory whose vif `is_known` does not know: those of connections
+ * that ended while no daemon ran.
+ */
+void journal_file_delete_left(const char *directory,
+                              bool (*is_known)(void *opaque, uint32_t domid, uint32_t devid),
+                              void *opaque);
+
 #endif

@@ -22,6 +22,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "control/journal-file.h"
 #include "control/store-error.h"
 #include "control/vif-link.h"
 #include "control/vif-settings.h"
@@ -163,6 +164,7 @@ void vif_free(struct XnVif *vif, bool keep_interface)
     vif_unwatch(vif);
     if (!keep_interface) {
         store_error_clear(vif->host->store, vif->host->own_domid, vif->id);
+        journal_file_delete(vif->host->journal_directory, vif->id.domid, vif->id.devid);
     }
     if (keep_interface) {
         port_leave(vif->port);

@@ -117,6 +117,30 @@ static void test_link_is_refused(void)
     g_assert_cmpint(g_unlink(target), ==, 0);
 }
 
+static bool knows_domain_3(void *opaque G_GNUC_UNUSED, uint32_t domid, uint32_t devid G_GNUC_UNUSED)
+{
+    return domid == 3;
+}
+
+static void test_journals_of_unknown_vifs_are_deleted(void)
+{
+    static const char *const names[] = {"4.1.0", "4.1.7", "3.1.0", "notes", "4.1", "4.1.0.1"};
+    static const bool stays[] = {false, false, true, true, true, true};
+
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+        g_autofree char *path = g_build_filename(directory, names[i], NULL);
+
+        g_assert_true(g_file_set_contents(path, "", 0, NULL));
+    }
+    journal_file_delete_left(directory, knows_domain_3, NULL);
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+        g_autofree char *path = g_build_filename(directory, names[i], NULL);
+
+        g_assert_cmpint(g_file_test(path, G_FILE_TEST_EXISTS), ==, stays[i]);
+        g_unlink(path);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const size_t positions[] = {
@@ -154,6 +178,8 @@ int main(int argc, char **argv)
         g_test_add_data_func(name, GINT_TO_POINTER(sizes[i]), test_file_of_another_size_is_refused);
     }
     g_test_add_func("/control/journal-file/link-is-refused", test_link_is_refused);
+    g_test_add_func("/control/journal-file/journals-of-unknown-vifs-are-deleted",
+                    test_journals_of_unknown_vifs_are_deleted);
     result = g_test_run();
     g_rmdir(directory);
     g_free(directory);

@@ -4,7 +4,7 @@
  *
  * Theory of operation
  *
- * vif_look() is the only thing that happens to a vif. It reads the facts afresh from xenstore, asks
+ * vif_look() is the only thing that happens to a vif. It reads the facts afresh (vif-facts.c), asks
  * vif-state.c for the next step, does what the step says, publishes the state that it leads to, and
  * goes on until the vif rests. Watches, timers and workers only cause another look, so it does not
  * matter which of their events are merged, late or spurious.
@@ -16,7 +16,7 @@
  * The interface is made before state 2 and stays until the directory is gone, since the hotplug
  * script uses it before the vif connects and after it has closed.
  */
-#include "control/vif.h"
+#include "control/vif-private.h"
 
 #include <string.h>
 
@@ -24,52 +24,18 @@
 #include "base/log.h"
 #include "control/journal-file.h"
 #include "control/store-error.h"
-#include "control/vif-link.h"
-#include "control/vif-settings.h"
 #include "control/vif-store.h"
 #include "xenstore-keys.h"
 
 /* More steps than any way through the state machine has: a backstop, not a limit. */
 #define VIF_STEPS_MAX 32
 
-struct XnVif {
-    struct XnVifHost *host;
-    struct XnVifId id;
-    char *name;
-    char *directory;
-    /* From the key `frontend`; NULL until the toolstack has written it. */
-    char *frontend_directory;
-    bool watched;
-    uint64_t mark;
-
-    struct XnVifFacts facts;
-    struct XnVifSettings settings;
-    struct XnPort *port;
-    struct XnVifLink link;
-    /* What the frontend was offered last. */
-    unsigned queue_max;
-    struct XnConnection *connection;
-    struct XnVifCredit credit;
-    struct XnQueueCounters counters[XN_VIF_QUEUES_MAX];
-
-    guint close_timer;
-    /* What stands in the error nodes; NULL when they are not there. */
-    char *error;
-    bool hotplug_failed;
-    /* The last that was said. */
-    char *complaint;
-    /* Why the last look failed, said once; NULL when it did not. */
-    char *trouble;
-    struct XnLogLimit log_limit;
-};
-
-static void vif_log(struct XnVif *vif, enum XnLogLevel level, const char *text)
+void vif_log(struct XnVif *vif, enum XnLogLevel level, const char *text)
 {
     log_write_limited(&vif->log_limit, clock_now_ns(), level, vif->name, "%s", text);
 }
 
-/* What is wrong but does not stop us is said once. NULL: nothing is. */
-static void vif_complain(struct XnVif *vif, const char *complaint)
+void vif_complain(struct XnVif *vif, const char *complaint)
 {
     if (complaint && g_strcmp0(complaint, vif->complaint) != 0) {
         vif_log(vif, XN_LOG_WARNING, complaint);
@@ -181,10 +147,7 @@ void vif_free(struct XnVif *vif, bool keep_interface)
     g_free(vif);
 }
 
-/* --- reading the facts ------------------------------------------------------------------------ */
-
-/* The error stands for a moment in which xenstore does not serve us, not for a bad value. */
-static bool vif_is_store_trouble(const GError *error)
+bool vif_is_store_trouble(const GError *error)
 {
     return error && error->domain == XN_STORE_ERROR;
 }
@@ -212,174 +175,13 @@ static void vif_report_frontend_state(struct XnVif *vif)
     vif_report(vif, reason);
 }
 
-/* Ends what there is, with the reason where people look for it. */
-static void vif_fail(struct XnVif *vif, enum XnVifShut shut, const char *reason)
+void vif_fail(struct XnVif *vif, enum XnVifShut shut, const char *reason)
 {
     if (vif->facts.shut < shut) {
         vif->facts.shut = shut;
     }
     vif_report(vif, reason);
 }
-
-/* One watch for all that the frontend writes: its state, and what it may change while connected. */
-static void vif_watch_frontend(struct XnVif *vif)
-{
-    g_autofree char *token = store_node_token(vif->id);
-    g_autoptr(GError) error = NULL;
-
-    vif->watched = store_watch(vif->host->store, vif->frontend_directory, token, &error);
-    if (!vif->watched) {
-        log_debug(vif->name, "%s; polling the frontend instead", error->message);
-    }
-}
-
-/* Who is at the other end? *ret_known stays false while the toolstack has yet to write it. */
-static bool vif_identify(struct XnVif *vif, bool *ret_known, GError **error)
-{
-    g_autoptr(GError) local_error = NULL;
-    g_autofree char *frontend = NULL;
-    uint32_t domid = 0;
-
-    if (vif->frontend_directory) {
-        *ret_known = true;
-        return true;
-    }
-    if (!key_backend_frontend_read(vif->host->store, vif->directory, &frontend, &local_error) ||
-        !key_backend_frontend_id_read(vif->host->store, vif->directory, &domid, &local_error)) {
-        if (g_error_matches(local_error, XN_STORE_KEY_ERROR, XN_STORE_KEY_ERROR_ABSENT)) {
-            return true;
-        }
-        g_propagate_error(error, g_steal_pointer(&local_error));
-        return false;
-    }
-    if (domid != vif->id.domid) {
-        g_set_error(error, XN_STORE_KEY_ERROR, XN_STORE_KEY_ERROR_MALFORMED,
-                    "%s is %u in the directory of domain %u", key_backend_frontend_id.name, domid,
-                    vif->id.domid);
-        return false;
-    }
-    vif->frontend_directory = g_steal_pointer(&frontend);
-    vif_watch_frontend(vif);
-    *ret_known = true;
-    return true;
-}
-
-static bool vif_read_hotplug(struct XnVif *vif, GError **error)
-{
-    struct XnStore *store = vif->host->store;
-    g_autofree char *status = NULL;
-    g_autofree char *text = NULL;
-
-    if (vif->facts.hotplug_connected) {
-        return true;
-    }
-    if (!key_backend_hotplug_status_read(store, vif->directory, &status, error)) {
-        return false;
-    }
-    if (strcmp(status, "connected") == 0) {
-        vif->facts.hotplug_connected = true;
-        vif->link.stale = true;
-        log_info(vif->name, "the hotplug script has set up the interface");
-    } else if (strcmp(status, "error") == 0 && !vif->hotplug_failed) {
-        if (!key_backend_hotplug_error_read(store, vif->directory, &text, error)) {
-            return false;
-        }
-        vif->hotplug_failed = true;
-        log_warning(vif->name, "the hotplug script failed: %s", text[0] ? text : "no reason given");
-    }
-    return true;
-}
-
-/* What the frontend asks for, as far as the administrator lets it. */
-static bool vif_read_frontend(struct XnVif *vif, struct XnFrontend *ret_frontend, GError **error)
-{
-    struct XnStore *store = vif->host->store;
-    g_autofree char *complaint = NULL;
-
-    if (!frontend_read(store, vif->frontend_directory, vif->queue_max, ret_frontend, error) ||
-        !vif_settings_restrict(store, vif->directory, &ret_frontend->features, &complaint, error)) {
-        return false;
-    }
-    vif_complain(vif, complaint);
-    return true;
-}
-
-/*
- * What a connected frontend may change: whether it wants its multicast filtered, at any time; what
- * it can take, when it reconfigures; and its rings, when it went through a restart that we did not
- * see. Keys that do not make sense count only at the next connection.
- */
-static void vif_reread_frontend(struct XnVif *vif)
-{
-    struct XnVifFacts *facts = &vif->facts;
-    const struct XnFrontend *known;
-    struct XnFrontend frontend;
-
-    facts->rings_changed = false;
-    facts->features_changed = false;
-    if (!vif->connection ||
-        (facts->frontend != XenbusStateConnected && facts->frontend != XenbusStateReconfiguring) ||
-        !vif_read_frontend(vif, &frontend, NULL)) {
-        return;
-    }
-    known = connection_frontend(vif->connection);
-    facts->rings_changed = !frontend_same_rings(&frontend, known);
-    facts->features_changed = !features_equal(&frontend.features, &known->features);
-    if (!facts->rings_changed && frontend.multicast_filter != known->multicast_filter) {
-        connection_set_multicast_filter(vif->connection, frontend.multicast_filter);
-        vif_log(vif, XN_LOG_DEBUG,
-                frontend.multicast_filter ? "multicast is filtered" : "all multicast is wanted");
-    }
-}
-
-static bool vif_follow_rates(struct XnVif *vif, GError **error)
-{
-    struct XnVifSettings *settings = &vif->settings;
-    bool changed = false;
-
-    if (!vif_settings_read_rates(settings, vif->host->store, vif->directory, vif->name, &changed,
-                                 error)) {
-        return false;
-    }
-    if (changed) {
-        uint64_t now = clock_now_ns();
-
-        credit_set(&vif->credit.guest_tx, &settings->guest_tx_rate.rate, now);
-        credit_set(&vif->credit.guest_rx, &settings->guest_rx_rate.rate, now);
-    }
-    if (changed && vif->connection) {
-        connection_set_rates(vif->connection, &settings->guest_tx_rate.rate,
-                             &settings->guest_rx_rate.rate);
-    }
-    return true;
-}
-
-/* The guest is told its MTU when the script has set it. */
-static bool vif_follow_link(struct XnVif *vif, GError **error)
-{
-    return vif_link_follow(&vif->link, vif->host->store, vif->directory,
-                           vif->facts.hotplug_connected ? vif->frontend_directory : NULL, vif->name,
-                           error);
-}
-
-static bool vif_read_facts(struct XnVif *vif, GError **error)
-{
-    struct XnVifFacts *facts = &vif->facts;
-    g_autofree char *frontend_state = g_strconcat(vif->frontend_directory, "/state", NULL);
-
-    if (!vif_store_read_state(vif->host->store, frontend_state, &facts->frontend, error) ||
-        !key_backend_online_read(vif->host->store, vif->directory, &facts->online, error) ||
-        !vif_read_hotplug(vif, error) || !vif_follow_rates(vif, error) ||
-        !vif_follow_link(vif, error)) {
-        return false;
-    }
-    vif_reread_frontend(vif);
-    facts->unserved = vif->connection == NULL;
-    return true;
-}
-
-/* --- doing what follows ------------------------------------------------------------------------
- */
 
 static bool vif_prepare(struct XnVif *vif, GError **error)
 {

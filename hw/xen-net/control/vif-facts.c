@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * vif-facts.c - what xenstore says about a vif
+ *
+ * Theory of operation
+ *
+ * Everything is read afresh at each look; an event in between is a look too many, never one too
+ * few. What a connected guest or an administrator may change at any time takes effect right here.
+ * The rest goes into the facts, for the state machine.
+ */
+#include <string.h>
+
+#include "base/clock.h"
+#include "control/vif-private.h"
+#include "control/vif-store.h"
+#include "xenstore-keys.h"
+
+void vif_watch_frontend(struct XnVif *vif)
+{
+    g_autofree char *token = store_node_token(vif->id);
+    g_autoptr(GError) error = NULL;
+
+    vif->watched = store_watch(vif->host->store, vif->frontend_directory, token, &error);
+    if (!vif->watched) {
+        log_debug(vif->name, "%s; polling the frontend instead", error->message);
+    }
+}
+
+bool vif_identify(struct XnVif *vif, bool *ret_known, GError **error)
+{
+    g_autoptr(GError) local_error = NULL;
+    g_autofree char *frontend = NULL;
+    uint32_t domid = 0;
+
+    if (vif->frontend_directory) {
+        *ret_known = true;
+        return true;
+    }
+    if (!key_backend_frontend_read(vif->host->store, vif->directory, &frontend, &local_error) ||
+        !key_backend_frontend_id_read(vif->host->store, vif->directory, &domid, &local_error)) {
+        if (g_error_matches(local_error, XN_STORE_KEY_ERROR, XN_STORE_KEY_ERROR_ABSENT)) {
+            return true;
+        }
+        g_propagate_error(error, g_steal_pointer(&local_error));
+        return false;
+    }
+    if (domid != vif->id.domid) {
+        g_set_error(error, XN_STORE_KEY_ERROR, XN_STORE_KEY_ERROR_MALFORMED,
+                    "%s is %u in the directory of domain %u", key_backend_frontend_id.name, domid,
+                    vif->id.domid);
+        return false;
+    }
+    vif->frontend_directory = g_steal_pointer(&frontend);
+    vif_watch_frontend(vif);
+    *ret_known = true;
+    return true;
+}
+
+static bool vif_read_hotplug(struct XnVif *vif, GError **error)
+{
+    struct XnStore *store = vif->host->store;
+    g_autofree char *status = NULL;
+    g_autofree char *text = NULL;
+
+    if (vif->facts.hotplug_connected) {
+        return true;
+    }
+    if (!key_backend_hotplug_status_read(store, vif->directory, &status, error)) {
+        return false;
+    }
+    if (strcmp(status, "connected") == 0) {
+        vif->facts.hotplug_connected = true;
+        vif->link.stale = true;
+        log_info(vif->name, "the hotplug script has set up the interface");
+    } else if (strcmp(status, "error") == 0 && !vif->hotplug_failed) {
+        if (!key_backend_hotplug_error_read(store, vif->directory, &text, error)) {
+            return false;
+        }
+        vif->hotplug_failed = true;
+        log_warning(vif->name, "the hotplug script failed: %s", text[0] ? text : "no reason given");
+    }
+    return true;
+}
+
+bool vif_read_frontend(struct XnVif *vif, struct XnFrontend *ret_frontend, GError **error)
+{
+    struct XnStore *store = vif->host->store;
+    g_autofree char *complaint = NULL;
+
+    if (!frontend_read(store, vif->frontend_directory, vif->queue_max, ret_frontend, error) ||
+        !vif_settings_restrict(store, vif->directory, &ret_frontend->features, &complaint, error)) {
+        return false;
+    }
+    vif_complain(vif, complaint);
+    return true;
+}
+
+/*
+ * What a connected frontend may change: whether it wants its multicast filtered, at any time; what
+ * it can take, when it reconfigures; and its rings, when it went through a restart that we did not
+ * see. Keys that do not make sense count only at the next connection.
+ */
+static void vif_reread_frontend(struct XnVif *vif)
+{
+    struct XnVifFacts *facts = &vif->facts;
+    const struct XnFrontend *known;
+    struct XnFrontend frontend;
+
+    facts->rings_changed = false;
+    facts->features_changed = false;
+    if (!vif->connection ||
+        (facts->frontend != XenbusStateConnected && facts->frontend != XenbusStateReconfiguring) ||
+        !vif_read_frontend(vif, &frontend, NULL)) {
+        return;
+    }
+    known = connection_frontend(vif->connection);
+    facts->rings_changed = !frontend_same_rings(&frontend, known);
+    facts->features_changed = !features_equal(&frontend.features, &known->features);
+    if (!facts->rings_changed && frontend.multicast_filter != known->multicast_filter) {
+        connection_set_multicast_filter(vif->connection, frontend.multicast_filter);
+        vif_log(vif, XN_LOG_DEBUG,
+                frontend.multicast_filter ? "multicast is filtered" : "all multicast is wanted");
+    }
+}
+
+static bool vif_follow_rates(struct XnVif *vif, GError **error)
+{
+    struct XnVifSettings *settings = &vif->settings;
+    bool changed = false;
+
+    if (!vif_settings_read_rates(settings, vif->host->store, vif->directory, vif->name, &changed,
+                                 error)) {
+        return false;
+    }
+    if (changed) {
+        uint64_t now = clock_now_ns();
+
+        credit_set(&vif->credit.guest_tx, &settings->guest_tx_rate.rate, now);
+        credit_set(&vif->credit.guest_rx, &settings->guest_rx_rate.rate, now);
+    }
+    if (changed && vif->connection) {
+        connection_set_rates(vif->connection, &settings->guest_tx_rate.rate,
+                             &settings->guest_rx_rate.rate);
+    }
+    return true;
+}
+
+/* The guest is told its MTU when the script has set it. */
+static bool vif_follow_link(struct XnVif *vif, GError **error)
+{
+    return vif_link_follow(&vif->link, vif->host->store, vif->directory,
+                           vif->facts.hotplug_connected ? vif->frontend_directory : NULL, vif->name,
+                           error);
+}
+
+bool vif_read_facts(struct XnVif *vif, GError **error)
+{
+    struct XnVifFacts *facts = &vif->facts;
+    g_autofree char *frontend_state = g_strconcat(vif->frontend_directory, "/state", NULL);
+
+    if (!vif_store_read_state(vif->host->store, frontend_state, &facts->frontend, error) ||
+        !key_backend_online_read(vif->host->store, vif->directory, &facts->online, error) ||
+        !vif_read_hotplug(vif, error) || !vif_follow_rates(vif, error) ||
+        !vif_follow_link(vif, error)) {
+        return false;
+    }
+    vif_reread_frontend(vif);
+    facts->unserved = vif->connection == NULL;
+    return true;
+}

@@ -312,11 +312,24 @@ check-format:
 BINDIR = $(PREFIX)/bin
 SBINDIR = $(PREFIX)/sbin
 
-.PHONY: install clean distclean help
+MANDIR = $(PREFIX)/share/man
+MAN_PAGES := $(patsubst docs/man/%.scd,$(B)/man/%,$(wildcard docs/man/*.scd))
+
+.PHONY: man install clean distclean help
+## man: the manual pages
+man: $(MAN_PAGES)
+$(B)/man/%: docs/man/%.scd
+	$(call say,MAN,$@)
+	@mkdir -p $(@D)
+	$(Q)scdoc <$< >$@
+
 ## install: below PREFIX (see configure), or below DESTDIR/PREFIX
-install: programs
-	$(if $(MAIN_SRC),install -D -m 755 $(B)/qnetback $(DESTDIR)$(SBINDIR)/qnetback)
-	$(if $(TOOLS_SRC),install -D -m 755 $(B)/qnetctl $(DESTDIR)$(BINDIR)/qnetctl)
+install: programs man
+	install -D -m 755 $(B)/qnetback $(DESTDIR)$(SBINDIR)/qnetback
+	install -D -m 755 $(B)/qnetctl $(DESTDIR)$(BINDIR)/qnetctl
+	for page in $(notdir $(MAN_PAGES)); do \
+		install -D -m 644 $(B)/man/$$page $(DESTDIR)$(MANDIR)/man$${page##*.}/$$page || exit 1; \
+	done
 
 ## clean: removes what was built
 clean:

@@ -8,7 +8,7 @@
 
 quiet_network
 bridge xenbr0
-daemon_start
+daemon_start --max-queues 4
 # 10 Mb/s as xl writes it, in one direction of each guest; rx-rate is written by hand.
 guest_add 1 rate=62500,50000
 toolstack domain-add 2
@@ -74,7 +74,8 @@ holds "1514 bytes, guest_tx" small small-end guest_tx 1250000
 holds "1514 bytes, guest_rx" small small-end guest_rx 1250000
 ok "the rings are served in order" flood_end
 
-flood --size 65535 --frames tcp4 --gso 1448
+# The limit is the vif's, not each queue's.
+flood --size 65535 --frames tcp4 --gso 1448 --queues 4
 sleep 1.5
 sample large
 sleep 10

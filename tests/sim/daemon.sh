@@ -98,8 +98,9 @@ refused() {
     has "$name: the reason" "$(backend_error "$domid" "$devid")" "$pattern"
 }
 
-counter() { # VIF NAME
-    qnetctl stats "$1" --json | grep -o "\"$2\" *: *[0-9]*" | head -n 1 | grep -o '[0-9]*$'
+counter() { # VIF NAME: of all its queues together
+    qnetctl stats "$1" --json | grep -o "\"$2\" *: *[0-9]*" |
+        awk -F: '{ sum += $2 } END { printf "%.0f\n", sum }'
 }
 
 mapped() {

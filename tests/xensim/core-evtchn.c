@@ -215,8 +215,9 @@ void evtchn_close(uint16_t domid, uint32_t number)
             set_state(peer, SIM_EVTCHN_UNBOUND);
         }
     }
-    evtchn->owner = 0;
+    /* In this order: one that is not free always has an owner, whose death frees it. */
     evtchn->word = make_word(word_generation(evtchn->word) + 1, SIM_EVTCHN_FREE);
+    evtchn->owner = 0;
 }
 
 void evtchn_send(uint16_t domid, uint32_t number)

@@ -162,6 +162,7 @@ void process_repair_world(void)
 
 static int take_handle_slot(enum SimHandleKind kind)
 {
+    uint64_t seq = sim_world->next_seq;
     uint32_t slot;
 
     for (slot = 0; slot < SIM_MAX_HANDLES; slot++) {
@@ -171,7 +172,9 @@ static int take_handle_slot(enum SimHandleKind kind)
             entry->kind = kind;
             entry->process = (uint32_t)own_slot;
             entry->domid = sim_domid;
-            entry->seq = sim_world->next_seq++;
+            /* In this order: a number must never be given out again. */
+            sim_world->next_seq = seq + 1;
+            entry->seq = seq;
             return (int)slot;
         }
     }
@@ -339,7 +342,8 @@ static int wake_descriptor(uint32_t slot, uint64_t seq)
 void handle_wake(uint32_t slot, uint64_t seq, uint32_t evtchn)
 {
     int saved = errno;
-    int fd = wake_descriptor(slot, seq);
+    /* The event channel may have been closed since its event was raised. */
+    int fd = seq ? wake_descriptor(slot, seq) : -1;
 
     if (fd >= 0 && write(fd, &evtchn, sizeof(evtchn)) != sizeof(evtchn)) {
         perror("xensim: an event was lost");

@@ -80,12 +80,20 @@ static void collect_keys(const struct XnFrontend *frontend, struct XnKeyList *li
     }
 }
 
-/* Keys of another way to connect would contradict ours. */
+/* Keys of another way to connect, or of other wishes, would contradict ours. */
 static void remove_stale_keys(struct XnFrontend *frontend, xs_transaction_t transaction)
 {
-    static const char *const stale[] = {"tx-ring-ref",      "rx-ring-ref",
-                                        "event-channel",    "event-channel-tx",
-                                        "event-channel-rx", "multi-queue-num-queues"};
+    static const char *const stale[] = {"tx-ring-ref",
+                                        "rx-ring-ref",
+                                        "event-channel",
+                                        "event-channel-tx",
+                                        "event-channel-rx",
+                                        "multi-queue-num-queues",
+                                        "ctrl-ring-ref",
+                                        "event-channel-ctrl",
+                                        "xdp-headroom",
+                                        "request-multicast-control",
+                                        "feature-no-csum-offload"};
     char name[16];
 
     for (unsigned int i = 0; i < sizeof(stale) / sizeof(*stale); i++) {

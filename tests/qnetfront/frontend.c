@@ -424,15 +424,18 @@ struct XnGuestTxCounters frontend_guest_tx_counters(const struct XnFrontend *fro
 struct XnGuestRxCounters frontend_guest_rx_counters(const struct XnFrontend *frontend)
 {
     struct XnGuestRxCounters sum = {0};
-    uint64_t most = 0;
+    uint64_t slots = 0;
+    uint64_t length = 0;
 
     for (unsigned int i = 0; i < XN_QUEUES_MAX; i++) {
         const struct XnGuestRxCounters *counters = &frontend->queues[i].guest_rx.counters;
 
         add_counters(&sum, counters, sizeof(sum));
-        most = counters->slots_most > most ? counters->slots_most : most;
+        slots = counters->slots_most > slots ? counters->slots_most : slots;
+        length = counters->length_most > length ? counters->length_most : length;
     }
-    sum.slots_most = most;
+    sum.slots_most = slots;
+    sum.length_most = length;
     return sum;
 }
 

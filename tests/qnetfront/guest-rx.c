@@ -253,6 +253,9 @@ int guest_rx_receive(struct XnGuestRx *guest_rx, struct XnGuestRxPacket *packet)
     if (packet->slots > counters->slots_most) {
         counters->slots_most = packet->slots;
     }
+    if (packet->length > counters->length_most) {
+        counters->length_most = packet->length;
+    }
     return 1;
 }
 

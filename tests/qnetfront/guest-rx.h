@@ -24,6 +24,7 @@ struct XnGuestRxCounters {
     uint64_t slots; /* answers, extras included */
     uint64_t extras;
     uint64_t slots_most; /* of one packet */
+    uint64_t length_most; /* the longest packet */
     uint64_t slots_excess; /* packets with more (or fewer) slots than their length needs */
     uint64_t slots_unfilled; /* slots with less than a page before the packet's last */
     uint64_t errors; /* answers with a negative status */

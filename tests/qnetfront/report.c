@@ -128,6 +128,7 @@ void report_guest_rx(struct XnReport *report, const struct XnFrontend *frontend)
     report_number(report, "guest_rx_slots", counters.slots);
     report_number(report, "guest_rx_extras", counters.extras);
     report_number(report, "guest_rx_slots_most", counters.slots_most);
+    report_number(report, "guest_rx_length_most", counters.length_most);
     report_number(report, "guest_rx_slots_excess", counters.slots_excess);
     report_number(report, "guest_rx_slots_unfilled", counters.slots_unfilled);
     report_number(report, "guest_rx_errors", counters.errors);

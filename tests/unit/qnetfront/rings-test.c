@@ -273,6 +273,7 @@ static void test_guest_rx_packets(void)
     }
     g_assert_cmpuint(guest_rx_violations(&guest_rx.counters), ==, 0);
     g_assert_cmpuint(guest_rx.counters.slots_most, ==, 4);
+    g_assert_cmpuint(guest_rx.counters.length_most, ==, 8202);
     close_rings();
 }
 

@@ -3,75 +3,15 @@
 #
 # 23-tcp.t - Linux's TCP over the vifs of two guests, to the host and to each other through the bridge
 #
-# Each guest is a network namespace whose eth0 is a tap that qnetfront joins to the rings. No checksum
-# is completed on the way, so a byte that the rings change arrives changed.
+# No checksum is completed on the way, so a byte that the rings change arrives changed.
 
-# shellcheck source=tests/sim/lib.sh
-. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=tests/sim/tcp.sh
+. "$(dirname "${BASH_SOURCE[0]}")/tcp.sh"
 
 megabytes=256
 if [ -n "${SANITIZE-}" ]; then
     megabytes=64
 fi
-# By domain; the host is 0.
-ipv4=(10.0.0.1 10.0.0.2 10.0.0.3)
-ipv6=(fd00::1 fd00::2 fd00::3)
-
-# in_domain DOMID COMMAND...
-in_domain() {
-    ip netns exec "domain$1" "${@:2}"
-}
-
-add_addresses() { # DOMID INTERFACE
-    in_domain "$1" ip address add "${ipv4[$1]}/24" dev "$2"
-    in_domain "$1" ip address add "${ipv6[$1]}/64" dev "$2" nodad
-    in_domain "$1" ip link set "$2" up
-}
-
-guest_start() { # DOMID
-    local domid=$1
-    ip netns add "domain$domid"
-    guest_add "$domid"
-    limit=600 start "front$domid" ip netns exec "domain$domid" xensim as "$domid" \
-        qnetfront --json --mode tap --tap eth0
-    backend_becomes "$domid" 0 4
-    wait_for 10 in_domain "$domid" ip link show eth0
-    add_addresses "$domid" eth0
-    wait_for 10 link_up "vif$domid.0"
-}
-
-# Random, but no block like another, so that one in the wrong place shows.
-make_content() {
-    local block
-    head -c $((1024 * 1024 - 16)) /dev/urandom >$work/block
-    for ((block = 0; block < megabytes; block++)); do
-        printf '%016d' $block
-        cat $work/block
-    done >$work/content
-    [ "$(stat -c %s $work/content)" -eq $((megabytes * 1024 * 1024)) ]
-}
-
-listening() { # DOMID PORT
-    in_domain "$1" ss -Hltn | grep -q ":$2 "
-}
-
-# sends FROM TO [IPVERSION [PORT]]: the content, by TCP
-sends() {
-    local from=$1 to=$2 version=${3-4} port=${4-7000} status=0 there name=$1-$2
-    case $version in
-    4) there=${ipv4[to]} ;;
-    6) there=[${ipv6[to]}] ;;
-    esac
-    # shellcheck disable=SC2016 # expanded by that shell
-    start "$name.receiver" ip netns exec "domain$to" bash -c 'set -o pipefail
-        socat -u "TCP$1-LISTEN:$2,reuseaddr" STDOUT | cmp - "$3"' - "$version" "$port" $work/content
-    wait_for 10 listening "$to" "$port"
-    start "$name.sender" ip netns exec "domain$from" \
-        socat -u "OPEN:$work/content" "TCP$version:$there:$port"
-    finish "$name.sender" || status=$?
-    finish "$name.receiver" || status=$?
-    return $status
-}
 
 # load FROM TO: as fast as it goes for some seconds
 load() {
@@ -80,20 +20,6 @@ load() {
     wait_for 10 listening "$to" 7100
     timeout 60 ip netns exec "domain$from" iperf3 --client "${ipv4[to]}" --port 7100 --time 2 || status=$?
     finish "$name.server" || status=$?
-    return $status
-}
-
-# at_once NAME... : these functions, each in its own process
-at_once() {
-    local one pid status=0 pids=()
-    for one in "$@"; do
-        # shellcheck disable=SC2086 # a function and its arguments
-        $one &
-        pids+=($!)
-    done
-    for pid in "${pids[@]}"; do
-        wait "$pid" || status=$?
-    done
     return $status
 }
 
@@ -125,13 +51,13 @@ mean() {
     echo $(($(since "$1" "$2_bytes") / ($(since "$1" "$2_packets") + 1)))
 }
 
-ip netns attach domain0 $$
-bridge xenbr0
-add_addresses 0 xenbr0
+tcp_host 1500
 daemon_start
-guest_start 1
-guest_start 2
-ok "content to send" make_content
+for domid in 1 2; do
+    guest_add $domid
+    ok "guest $domid connects" guest_connect $domid
+done
+ok "content to send" make_content $megabytes
 is "the MTU of the vifs is 1500" "$(cat /sys/class/net/vif1.0/mtu /sys/class/net/vif2.0/mtu)" \
     $'1500\n1500'
 

@@ -150,6 +150,23 @@ wire_to_guest() {
     lib_transfer_end "$name"
 }
 
+# guest_to_guest NAME FROM TO OPTION...: from one guest's qnetfront to another's, through a bridge.
+guest_to_guest() {
+    local name=$1 from=$2 to=$3
+    shift 3
+    start "$name.sender" xensim as "$from" qnetfront --json --mode generate \
+        --progress "$work/$name.progress" "$@"
+    start "$name.receiver" xensim as "$to" qnetfront --json --mode sink \
+        --progress "$work/$name.ready" "$@"
+    if lib_link_ready "$from" "vif$from.0" && lib_link_ready "$to" "vif$to.0" &&
+        wait_for 10 test -s "$work/$name.ready"; then
+        # The sender looks for this name: now it may begin.
+        ln -f "$work/$name.ready" "$work/$name.progress"
+    fi
+    rm -f "$work/$name.ready"
+    lib_transfer_end "$name"
+}
+
 # Linux drops frames for an interface until it has dealt with its new carrier, some time after the
 # daemon set it.
 lib_link_ready() { # DOMID INTERFACE

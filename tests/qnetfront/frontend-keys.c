@@ -65,6 +65,10 @@ static void collect_keys(const struct XnFrontend *frontend, struct XnKeyList *li
         snprintf(prefix, sizeof(prefix), "queue-%u/", i);
         collect_queue(list, &frontend->queues[i], prefix);
     }
+    if (frontend->ctrl.sring) {
+        set_number(add_key(list, "ctrl-ring-ref"), frontend->ctrl.ring_ref);
+        set_number(add_key(list, "event-channel-ctrl"), frontend->evtchn_ctrl);
+    }
     for (unsigned int i = 0; i < sizeof(offers) / sizeof(*offers); i++) {
         set_number(add_key(list, "%s", offers[i]), 1);
     }

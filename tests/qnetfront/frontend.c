@@ -95,6 +95,7 @@ bool frontend_open(struct XnFrontend *frontend, const struct XnFrontendConfig *c
     for (unsigned int i = 0; i < XN_QUEUES_MAX; i++) {
         frontend->queues[i].evtchn_guest_tx = frontend->queues[i].evtchn_guest_rx = -1;
     }
+    frontend->evtchn_ctrl = -1;
     snprintf(frontend->path, sizeof(frontend->path), "device/vif/%u", config->vif);
     frontend->xs = xs_open(0);
     if (!frontend->xs) {
@@ -235,6 +236,7 @@ static void read_features(struct XnFrontend *frontend)
     features->csum_ipv4 = !read_flag(frontend, "feature-no-csum-offload", false);
     features->csum_ipv6 = read_flag(frontend, "feature-ipv6-csum-offload", false);
     features->split_evtchn = read_flag(frontend, "feature-split-event-channels", false);
+    features->ctrl_ring = read_flag(frontend, "feature-ctrl-ring", false);
     features->max_queues =
         store_read_number(frontend->xs, frontend->backend, "multi-queue-max-queues", 1);
 }
@@ -286,6 +288,19 @@ static bool share_queue(struct XnFrontend *frontend, struct XnFrontendQueue *que
     return true;
 }
 
+static bool share_ctrl(struct XnFrontend *frontend, struct XnFailure *failure)
+{
+    if (!ctrl_open(&frontend->ctrl, frontend->gntshr, frontend->backend_domid, failure)) {
+        return false;
+    }
+    frontend->evtchn_ctrl = xenevtchn_bind_unbound_port(frontend->evtchn, frontend->backend_domid);
+    if (frontend->evtchn_ctrl < 0) {
+        return fail_errno(failure, "cannot allocate an event channel for domain %u",
+                          frontend->backend_domid);
+    }
+    return true;
+}
+
 bool frontend_share(struct XnFrontend *frontend, struct XnFailure *failure)
 {
     unsigned int wanted = frontend->config.queues;
@@ -294,11 +309,17 @@ bool frontend_share(struct XnFrontend *frontend, struct XnFailure *failure)
         wanted = frontend->features.max_queues > 0 ? frontend->features.max_queues : 1;
     }
     frontend->queues_count = wanted;
+    hash_reset(&frontend->hash, wanted);
     for (unsigned int i = 0; i < wanted; i++) {
         if (!share_queue(frontend, &frontend->queues[i], failure)) {
             frontend_unshare(frontend);
             return false;
         }
+    }
+    if (frontend->config.ctrl_ring && frontend->features.ctrl_ring &&
+        !share_ctrl(frontend, failure)) {
+        frontend_unshare(frontend);
+        return false;
     }
     return true;
 }
@@ -356,6 +377,37 @@ void frontend_push_guest_rx(struct XnFrontend *frontend, struct XnFrontendQueue 
     bool asked = guest_rx_push(&queue->guest_rx);
 
     push_done(frontend, asked, queue->evtchn_guest_rx, &queue->guest_rx.counters.notifies);
+}
+
+void frontend_push_ctrl(struct XnFrontend *frontend)
+{
+    bool asked = ctrl_push(&frontend->ctrl);
+
+    push_done(frontend, asked, frontend->evtchn_ctrl, &frontend->ctrl.counters.notifies);
+}
+
+bool frontend_await_ctrl(struct XnFrontend *frontend, struct xen_netif_ctrl_response *response,
+                         struct XnFailure *failure)
+{
+    uint64_t end = clock_ms() + frontend->config.wait_ms;
+    int got;
+
+    while ((got = ctrl_take(&frontend->ctrl, response)) == 0) {
+        if (clock_ms() > end) {
+            return fail(failure, "no response in the control ring within %u ms",
+                        frontend->config.wait_ms);
+        }
+        if (!frontend_alive(frontend)) {
+            return fail(failure, "the backend went to state %d", frontend->backend_state);
+        }
+        if (!ctrl_arm(&frontend->ctrl)) {
+            frontend_wait(frontend, -1, 0, 100);
+        }
+    }
+    if (got < 0) {
+        return fail(failure, "the backend's index in the control ring is impossible");
+    }
+    return true;
 }
 
 int frontend_reap(struct XnFrontend *frontend)
@@ -455,6 +507,11 @@ static void unshare_queue(struct XnFrontend *frontend, struct XnFrontendQueue *q
 void frontend_unshare(struct XnFrontend *frontend)
 {
     frontend->connected = false;
+    if (frontend->evtchn_ctrl >= 0) {
+        xenevtchn_unbind(frontend->evtchn, frontend->evtchn_ctrl);
+    }
+    frontend->evtchn_ctrl = -1;
+    ctrl_close(&frontend->ctrl);
     for (unsigned int i = 0; i < XN_QUEUES_MAX; i++) {
         unshare_queue(frontend, &frontend->queues[i]);
     }

@@ -14,8 +14,10 @@
 #ifndef QNETFRONT_FRONTEND_H
 #define QNETFRONT_FRONTEND_H
 
+#include "ctrl.h"
 #include "guest-rx.h"
 #include "guest-tx.h"
+#include "hash.h"
 #include "store.h"
 
 #include <xen/io/xenbus.h>
@@ -37,6 +39,7 @@ struct XnFrontendConfig {
     bool split_evtchn; /* separate event channels where the backend offers them */
     unsigned int rx_buffers; /* guest_rx pages, 0..XN_RING_SLOTS */
     bool rx_canary;
+    bool ctrl_ring; /* where the backend offers it */
     bool never_notify;
     bool always_notify;
     unsigned int wait_ms; /* bound of each wait for the backend */
@@ -47,7 +50,7 @@ struct XnFrontendConfig {
 
 /* What the backend offers, read at InitWait. */
 struct XnBackendFeatures {
-    bool sg, gso_tcpv4, gso_tcpv6, csum_ipv4, csum_ipv6, split_evtchn, rx_copy;
+    bool sg, gso_tcpv4, gso_tcpv6, csum_ipv4, csum_ipv6, split_evtchn, rx_copy, ctrl_ring;
     long max_queues;
 };
 
@@ -77,6 +80,9 @@ struct XnFrontend {
     bool connected;
     uint64_t events; /* received */
     uint64_t sleeps; /* waits that were not answered at once */
+    int evtchn_ctrl; /* -1: no control ring */
+    struct XnCtrl ctrl;
+    struct XnHashConfig hash; /* as the control ring has set it */
     unsigned int queues_count; /* as shared with the backend; 0 before that */
     struct XnFrontendQueue queues[XN_QUEUES_MAX];
 };
@@ -142,6 +148,13 @@ unsigned int frontend_unanswered(const struct XnFrontend *frontend);
 /* Over all queues: ask for events. True if answers came meanwhile. */
 bool frontend_arm_guest_tx(struct XnFrontend *frontend);
 bool frontend_arm_guest_rx(struct XnFrontend *frontend);
+
+/* Sends what is queued in the control ring. */
+void frontend_push_ctrl(struct XnFrontend *frontend);
+
+/* Takes a response of the control ring, waiting for it at most config.wait_ms. */
+bool frontend_await_ctrl(struct XnFrontend *frontend, struct xen_netif_ctrl_response *response,
+                         struct XnFailure *failure);
 
 /* Counters of all queues together. */
 struct XnGuestTxCounters frontend_guest_tx_counters(const struct XnFrontend *frontend);

@@ -126,25 +126,44 @@ static void check_canary(struct XnGuestRx *guest_rx, unsigned int page, unsigned
     }
 }
 
+static bool take_gso(const netif_extra_info_t *info, struct XnFrameMeta *meta)
+{
+    bool known = info->u.gso.type == XEN_NETIF_GSO_TYPE_TCPV4 ||
+                 info->u.gso.type == XEN_NETIF_GSO_TYPE_TCPV6;
+    bool twice = meta->gso_size;
+
+    meta->gso_type = info->u.gso.type;
+    meta->gso_size = info->u.gso.size;
+    return known && !twice && info->u.gso.size && !info->u.gso.pad && !info->u.gso.features;
+}
+
+static bool take_hash(const netif_extra_info_t *info, struct XnFrameMeta *meta)
+{
+    const uint8_t *value = info->u.hash.value;
+    bool twice = meta->hash.found;
+
+    meta->hash.found = true;
+    meta->hash.type = info->u.hash.type;
+    meta->hash.value = value[0] | value[1] << 8 | value[2] << 16 | (uint32_t)value[3] << 24;
+    return !twice && info->u.hash.algorithm == XEN_NETIF_CTRL_HASH_ALGORITHM_TOEPLITZ &&
+           info->u.hash.type <= _XEN_NETIF_CTRL_HASH_TYPE_IPV6_TCP;
+}
+
 /* Reads one extra; returns whether another follows. */
 static bool take_extra(struct XnGuestRx *guest_rx, const netif_rx_response_t *slot,
                        struct XnGuestRxPacket *packet)
 {
     netif_extra_info_t info;
+    bool good = false;
 
     memcpy(&info, slot, sizeof(info));
     packet->extras++;
     if (info.type == XEN_NETIF_EXTRA_TYPE_GSO) {
-        bool known = info.u.gso.type == XEN_NETIF_GSO_TYPE_TCPV4 ||
-                     info.u.gso.type == XEN_NETIF_GSO_TYPE_TCPV6;
-
-        packet->meta.gso_type = info.u.gso.type;
-        packet->meta.gso_size = info.u.gso.size;
-        if (!known || !info.u.gso.size || info.u.gso.pad || info.u.gso.features) {
-            guest_rx->counters.wrong_extra++;
-            packet->bad = true;
-        }
-    } else if (info.type != XEN_NETIF_EXTRA_TYPE_HASH) {
+        good = take_gso(&info, &packet->meta);
+    } else if (info.type == XEN_NETIF_EXTRA_TYPE_HASH) {
+        good = take_hash(&info, &packet->meta);
+    }
+    if (!good) {
         guest_rx->counters.wrong_extra++;
         packet->bad = true;
     }

@@ -81,14 +81,37 @@ static struct XnGuestTxRecord *put_slot(struct XnGuestTx *guest_tx, const void *
     return record;
 }
 
-static void put_gso(struct XnGuestTx *guest_tx, const struct XnFrameMeta *meta)
+static void put_extra(struct XnGuestTx *guest_tx, netif_extra_info_t extra, bool more)
 {
-    netif_extra_info_t extra = {.type = XEN_NETIF_EXTRA_TYPE_GSO};
-
-    extra.u.gso.size = meta->gso_size;
-    extra.u.gso.type = meta->gso_type;
+    extra.flags = more ? XEN_NETIF_EXTRA_FLAG_MORE : 0;
     put_slot(guest_tx, &extra, sizeof(extra))->extra = true;
     guest_tx->counters.extras++;
+}
+
+static bool has_extras(const struct XnFrameMeta *meta)
+{
+    return meta->gso_size || meta->hash.found;
+}
+
+static void put_extras(struct XnGuestTx *guest_tx, const struct XnFrameMeta *meta)
+{
+    netif_extra_info_t extra;
+
+    if (meta->gso_size) {
+        extra = (netif_extra_info_t){.type = XEN_NETIF_EXTRA_TYPE_GSO};
+        extra.u.gso.size = meta->gso_size;
+        extra.u.gso.type = meta->gso_type;
+        put_extra(guest_tx, extra, meta->hash.found);
+    }
+    if (meta->hash.found) {
+        extra = (netif_extra_info_t){.type = XEN_NETIF_EXTRA_TYPE_HASH};
+        extra.u.hash.type = meta->hash.type;
+        extra.u.hash.algorithm = XEN_NETIF_CTRL_HASH_ALGORITHM_TOEPLITZ;
+        for (unsigned int i = 0; i < sizeof(extra.u.hash.value); i++) {
+            extra.u.hash.value[i] = meta->hash.value >> 8 * i;
+        }
+        put_extra(guest_tx, extra, false);
+    }
 }
 
 void guest_tx_queue(struct XnGuestTx *guest_tx, const struct XnSlot *slot, unsigned int count,
@@ -114,12 +137,12 @@ void guest_tx_queue(struct XnGuestTx *guest_tx, const struct XnSlot *slot, unsig
         if (i == 0) {
             request.flags |= meta->csum_blank ? NETTXF_csum_blank : 0;
             request.flags |= meta->data_validated ? NETTXF_data_validated : 0;
-            request.flags |= meta->gso_size ? NETTXF_extra_info : 0;
+            request.flags |= has_extras(meta) ? NETTXF_extra_info : 0;
         }
         record = put_slot(guest_tx, &request, sizeof(request));
         record->page = page;
-        if (i == 0 && meta->gso_size) {
-            put_gso(guest_tx, meta);
+        if (i == 0) {
+            put_extras(guest_tx, meta);
         }
     }
     /* A packet of one slot ends with its extra. */

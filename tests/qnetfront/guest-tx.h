@@ -16,8 +16,8 @@
 
 #include <xengnttab.h>
 
-/* Data slots and the GSO extra of the largest well-formed packet. */
-#define XN_GUEST_TX_ROOM (XN_LAYOUT_SLOTS + 1)
+/* Data slots, and the GSO and hash extras, of the largest well-formed packet. */
+#define XN_GUEST_TX_ROOM (XN_LAYOUT_SLOTS + 2)
 
 struct XnGuestTxCounters {
     uint64_t packets; /* queued */

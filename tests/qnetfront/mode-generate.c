@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* mode-generate.c - sends frames of known content through the guest_tx ring */
+#include "ctrl-script.h"
 #include "modes.h"
 #include "pace.h"
 #include "source.h"
@@ -15,6 +16,7 @@ struct XnGenerate {
     const struct XnOptions *options;
     struct XnSource source;
     struct XnPace pace;
+    uint64_t ctrl_loop_ms;
     uint64_t unfit; /* frames left out: too many slots for this backend */
     uint8_t frame[XN_FRAME_MAX + 1];
 };
@@ -50,6 +52,7 @@ static bool send_next(struct XnGenerate *generate)
     }
     meta = frame_meta(&spec);
     frame_build(&spec, generate->frame);
+    meta.hash = hash_expect(&frontend->hash, generate->frame, spec.length);
     guest_tx_queue_copy(&queue->guest_tx, generate->frame, slot, count, &meta);
     source_advance(&generate->source);
     return true;
@@ -107,6 +110,10 @@ static enum XnExit send_all(struct XnGenerate *generate, struct XnFailure *failu
         }
         if (!frontend_alive(frontend)) {
             return mode_end(frontend, failure);
+        }
+        if (!ctrl_script_loop(frontend, generate->options->ctrl_loop, &generate->ctrl_loop_ms,
+                              failure)) {
+            return XN_EXIT_FAILED;
         }
     }
     return XN_EXIT_OK;

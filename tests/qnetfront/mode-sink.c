@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* mode-sink.c - receives frames from the guest_rx ring and checks everything about them */
+#include "ctrl-script.h"
 #include "modes.h"
 #include "pace.h"
 
@@ -10,6 +11,15 @@
 /* After the sender is done, nothing more is on its way when this long nothing came. */
 #define QUIET_MS 1000
 
+/* Frames whose hash is not what the control ring asked for. */
+struct XnSinkHashes {
+    uint64_t right; /* with a hash, and all is right */
+    uint64_t missing;
+    uint64_t unexpected;
+    uint64_t wrong; /* type or value */
+    uint64_t wrong_queue;
+};
+
 struct XnSink {
     struct XnFrontend *frontend;
     const struct XnOptions *options;
@@ -18,10 +28,31 @@ struct XnSink {
     struct XnGuestRxPacket packet;
     uint64_t ours; /* frames of the sender, good or not */
     uint64_t bad_packets;
+    struct XnSinkHashes hashes;
+    uint64_t ctrl_loop_ms;
     uint8_t frame[XN_GUEST_RX_PARTS * XN_PAGE_SIZE];
 };
 
-static void take_packet(struct XnSink *sink)
+static void check_hash(struct XnSink *sink, unsigned int queue, const uint8_t *frame)
+{
+    const struct XnHashConfig *config = &sink->frontend->hash;
+    const struct XnFrameHash *got = &sink->packet.meta.hash;
+    struct XnFrameHash wanted = hash_expect(config, frame, sink->packet.length);
+
+    if (!wanted.found || !got->found) {
+        sink->hashes.missing += wanted.found;
+        sink->hashes.unexpected += got->found;
+    } else if (got->type != wanted.type || got->value != wanted.value) {
+        sink->hashes.wrong++;
+    } else if (!sink->options->ctrl_loop && queue != hash_expect_queue(config, wanted.value)) {
+        /* While the table changes, a frame may have been steered by an older one. */
+        sink->hashes.wrong_queue++;
+    } else {
+        sink->hashes.right++;
+    }
+}
+
+static void take_packet(struct XnSink *sink, unsigned int queue)
 {
     struct XnGuestRxPacket *packet = &sink->packet;
     const uint8_t *frame = packet->part[0].data;
@@ -38,17 +69,19 @@ static void take_packet(struct XnSink *sink)
         }
         frame = sink->frame;
     }
+    check_hash(sink, queue, frame);
     sink->ours +=
         verify_frame(&sink->verify, frame, packet->length, &packet->meta) != XN_VERDICT_FOREIGN;
 }
 
-static int take_from_queue(struct XnSink *sink, struct XnFrontendQueue *queue)
+static int take_from_queue(struct XnSink *sink, unsigned int index)
 {
+    struct XnFrontendQueue *queue = &sink->frontend->queues[index];
     int count = 0;
     int got = 0;
 
     while (count < BATCH && (got = guest_rx_receive(&queue->guest_rx, &sink->packet)) > 0) {
-        take_packet(sink);
+        take_packet(sink, index);
         guest_rx_repost(&queue->guest_rx, &sink->packet);
         count++;
     }
@@ -65,7 +98,7 @@ static int take_batch(struct XnSink *sink)
     int count = 0;
 
     for (unsigned int i = 0; i < frontend->queues_count; i++) {
-        int got = take_from_queue(sink, &frontend->queues[i]);
+        int got = take_from_queue(sink, i);
 
         if (got < 0) {
             return -1;
@@ -119,8 +152,25 @@ static enum XnExit receive_all(struct XnSink *sink, struct XnFailure *failure)
         if (!frontend_alive(frontend)) {
             return mode_end(frontend, failure);
         }
+        if (!ctrl_script_loop(frontend, sink->options->ctrl_loop, &sink->ctrl_loop_ms, failure)) {
+            return XN_EXIT_FAILED;
+        }
     }
     return XN_EXIT_OK;
+}
+
+static uint64_t hashes_wrong(const struct XnSinkHashes *hashes)
+{
+    return hashes->missing + hashes->unexpected + hashes->wrong + hashes->wrong_queue;
+}
+
+static void report_hashes(struct XnReport *report, const struct XnSinkHashes *hashes)
+{
+    report_number(report, "hash_right", hashes->right);
+    report_number(report, "hash_missing", hashes->missing);
+    report_number(report, "hash_unexpected", hashes->unexpected);
+    report_number(report, "hash_wrong", hashes->wrong);
+    report_number(report, "hash_wrong_queue", hashes->wrong_queue);
 }
 
 enum XnExit mode_sink(struct XnFrontend *frontend, const struct XnOptions *options,
@@ -143,9 +193,15 @@ enum XnExit mode_sink(struct XnFrontend *frontend, const struct XnOptions *optio
         report_guest_rx(report, frontend);
         report_number(report, "guest_rx_packets_bad", sink->bad_packets);
         report_verify(report, &sink->verify);
+        report_hashes(report, &sink->hashes);
         if (result == XN_EXIT_OK && guest_rx_violations(&counters)) {
             fail(failure, "%" PRIu64 " guest_rx answers break the protocol",
                  guest_rx_violations(&counters));
+            result = XN_EXIT_FAILED;
+        }
+        if (result == XN_EXIT_OK && hashes_wrong(&sink->hashes)) {
+            fail(failure, "%" PRIu64 " frames have not the hash or queue that was set",
+                 hashes_wrong(&sink->hashes));
             result = XN_EXIT_FAILED;
         }
         if (result == XN_EXIT_OK) {

@@ -31,6 +31,8 @@ static const char usage_text[] =
     "  --queues N               use N queues, or as many as the backend offers (1)\n"
     "  --event-channels split|single   split where the backend offers it (split)\n"
     "  --rx-slots N             guest_rx buffers to post, 0 to 256 (256)\n"
+    "  --ctrl SCRIPT            send these messages through the control ring before traffic\n"
+    "  --ctrl-loop SCRIPT       and these again and again while there is traffic\n"
     "  --no-notify              never send an event\n"
     "  --always-kick            send an event after each batch, asked for or not\n"
     "  --spin MICROSECONDS      look that long for work before sleeping (0)\n"
@@ -80,6 +82,8 @@ enum {
     OPT_QUEUES,
     OPT_EVENT_CHANNELS,
     OPT_RX_SLOTS,
+    OPT_CTRL,
+    OPT_CTRL_LOOP,
     OPT_NO_NOTIFY,
     OPT_ALWAYS_KICK,
     OPT_SPIN,
@@ -120,6 +124,8 @@ static const struct option long_options[] = {
     {"queues", required_argument, NULL, OPT_QUEUES},
     {"event-channels", required_argument, NULL, OPT_EVENT_CHANNELS},
     {"rx-slots", required_argument, NULL, OPT_RX_SLOTS},
+    {"ctrl", required_argument, NULL, OPT_CTRL},
+    {"ctrl-loop", required_argument, NULL, OPT_CTRL_LOOP},
     {"no-notify", no_argument, NULL, OPT_NO_NOTIFY},
     {"always-kick", no_argument, NULL, OPT_ALWAYS_KICK},
     {"spin", required_argument, NULL, OPT_SPIN},
@@ -302,6 +308,14 @@ static bool take_option(struct XnOptions *options, int option, char *value)
         return good;
     case OPT_RX_SLOTS:
         return parse_uint(value, 0, XN_RING_SLOTS, &options->frontend.rx_buffers);
+    case OPT_CTRL:
+        options->ctrl = value;
+        options->frontend.ctrl_ring = true;
+        return true;
+    case OPT_CTRL_LOOP:
+        options->ctrl_loop = value;
+        options->frontend.ctrl_ring = true;
+        return true;
     case OPT_NO_NOTIFY:
         options->frontend.never_notify = true;
         return true;

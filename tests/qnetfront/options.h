@@ -26,6 +26,8 @@ struct XnOptions {
     const char *interface;
     const char *progress;
     const char *attack;
+    const char *ctrl; /* control scripts, NULL: none */
+    const char *ctrl_loop;
     uint64_t count; /* frames, 0: once through the sizes, or no bound with --seconds */
     unsigned int seconds; /* 0: no bound */
     unsigned int size_min, size_max, size_step;

@@ -146,6 +146,18 @@ void report_guest_rx(struct XnReport *report, const struct XnFrontend *frontend)
     }
 }
 
+void report_ctrl(struct XnReport *report, const struct XnFrontend *frontend)
+{
+    const struct XnCtrlCounters *counters = &frontend->ctrl.counters;
+
+    report_number(report, "ctrl_requests", counters->requests);
+    report_number(report, "ctrl_responses", counters->responses);
+    report_number(report, "ctrl_wrong_id", counters->wrong_id);
+    report_number(report, "ctrl_wrong_type", counters->wrong_type);
+    report_number(report, "ctrl_dirty", counters->dirty);
+    report_number(report, "ctrl_notifies", counters->notifies);
+}
+
 void report_verify(struct XnReport *report, const struct XnVerify *verify)
 {
     report_number(report, "frames_good", verify->verdicts[XN_VERDICT_GOOD]);

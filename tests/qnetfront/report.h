@@ -21,10 +21,12 @@ void report_signed(struct XnReport *report, const char *name, int64_t value);
 void report_string(struct XnReport *report, const char *name, const char *value);
 void report_end(struct XnReport *report);
 
-/* Groups of fields. Names begin with guest_tx_, guest_rx_ or frames_. The rings' are of all queues
- * together; if there are several, queue0_guest_tx_packets and so on tell how they took part. */
+/* Groups of fields. Names begin with guest_tx_, guest_rx_, ctrl_ or frames_. The rings' are of all
+ * queues together; if there are several, queue0_guest_tx_packets and so on tell how they took part.
+ */
 void report_guest_tx(struct XnReport *report, const struct XnFrontend *frontend);
 void report_guest_rx(struct XnReport *report, const struct XnFrontend *frontend);
+void report_ctrl(struct XnReport *report, const struct XnFrontend *frontend);
 void report_verify(struct XnReport *report, const struct XnVerify *verify);
 void report_frontend(struct XnReport *report, const struct XnFrontend *frontend);
 

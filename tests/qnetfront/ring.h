@@ -24,12 +24,20 @@
 /* netif.h: a frontend that keeps to 18 data slots is served by every backend. */
 #define XN_GUEST_TX_SLOTS_MAX XEN_NETIF_NR_SLOTS_MIN
 
+/* The hash of a frame, as its extra tells it. */
+struct XnFrameHash {
+    bool found;
+    uint8_t type; /* _XEN_NETIF_CTRL_HASH_TYPE_* */
+    uint32_t value;
+};
+
 /* What travels with a frame besides its bytes, the same in both directions. */
 struct XnFrameMeta {
     bool csum_blank; /* the L4 checksum field holds the pseudo-header sum only */
     bool data_validated; /* somebody on this host has checked the checksum, or made the frame */
     uint8_t gso_type; /* XEN_NETIF_GSO_TYPE_* */
     uint16_t gso_size; /* bytes of payload of each segment, 0 without GSO */
+    struct XnFrameHash hash;
 };
 
 #endif

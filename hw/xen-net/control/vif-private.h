@@ -38,6 +38,8 @@ struct XnVif {
     bool hotplug_failed;
     /* The last that was said. */
     char *complaint;
+    /* Its own, so that what the guest does cannot hide it. */
+    struct XnLogLimit complaint_limit;
     /* Why the last look failed, said once; NULL when it did not. */
     char *trouble;
     struct XnLogLimit log_limit;

@@ -38,7 +38,8 @@ void vif_log(struct XnVif *vif, enum XnLogLevel level, const char *text)
 void vif_complain(struct XnVif *vif, const char *complaint)
 {
     if (complaint && g_strcmp0(complaint, vif->complaint) != 0) {
-        vif_log(vif, XN_LOG_WARNING, complaint);
+        log_write_limited(&vif->complaint_limit, clock_now_ns(), XN_LOG_WARNING, vif->name, "%s",
+                          complaint);
         g_free(vif->complaint);
         vif->complaint = g_strdup(complaint);
     }

@@ -33,21 +33,29 @@ void hostile_list(void)
 {
     list_table(hostile_connect_attacks, hostile_connect_attacks_count);
     list_table(hostile_ring_attacks, hostile_ring_attacks_count);
+    list_table(hostile_flood_attacks, hostile_flood_attacks_count);
+}
+
+static const struct XnHostileAttack *find_in(const struct XnHostileAttack *attacks,
+                                             unsigned int count, const char *name)
+{
+    for (unsigned int i = 0; i < count; i++) {
+        if (strcmp(attacks[i].name, name) == 0) {
+            return &attacks[i];
+        }
+    }
+    return NULL;
 }
 
 static const struct XnHostileAttack *find_attack(const char *name)
 {
-    for (unsigned int i = 0; i < hostile_connect_attacks_count; i++) {
-        if (strcmp(hostile_connect_attacks[i].name, name) == 0) {
-            return &hostile_connect_attacks[i];
-        }
+    const struct XnHostileAttack *found =
+        find_in(hostile_connect_attacks, hostile_connect_attacks_count, name);
+
+    if (!found) {
+        found = find_in(hostile_ring_attacks, hostile_ring_attacks_count, name);
     }
-    for (unsigned int i = 0; i < hostile_ring_attacks_count; i++) {
-        if (strcmp(hostile_ring_attacks[i].name, name) == 0) {
-            return &hostile_ring_attacks[i];
-        }
-    }
-    return NULL;
+    return found ? found : find_in(hostile_flood_attacks, hostile_flood_attacks_count, name);
 }
 
 static bool reacted(const struct XnHostileRun *run, bool connected)

@@ -39,5 +39,7 @@ extern const struct XnHostileAttack hostile_connect_attacks[];
 extern const unsigned int hostile_connect_attacks_count;
 extern const struct XnHostileAttack hostile_ring_attacks[];
 extern const unsigned int hostile_ring_attacks_count;
+extern const struct XnHostileAttack hostile_flood_attacks[];
+extern const unsigned int hostile_flood_attacks_count;
 
 #endif

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #define WORDS_MAX 640
-#define LOOP_MS 5
 #define LIST_ENTRIES (XN_PAGE_SIZE / sizeof(struct xen_netif_gref))
 
 /* One step, cut into numbers: before and after "=". */
@@ -489,17 +488,4 @@ bool ctrl_script_run(struct XnFrontend *frontend, const char *script, struct XnC
     }
     free(run);
     return good;
-}
-
-bool ctrl_script_loop(struct XnFrontend *frontend, const char *script, uint64_t *next_ms,
-                      struct XnFailure *failure)
-{
-    static struct XnCtrlResults results;
-
-    if (!script || clock_ms() < *next_ms) {
-        return true;
-    }
-    memset(&results, 0, sizeof(results));
-    *next_ms = clock_ms() + LOOP_MS;
-    return ctrl_script_run(frontend, script, &results, failure);
 }

@@ -38,9 +38,4 @@ bool ctrl_script_run(struct XnFrontend *frontend, const char *script, struct XnC
 bool ctrl_call(struct XnFrontend *frontend, struct xen_netif_ctrl_request request,
                struct xen_netif_ctrl_response *response, struct XnFailure *failure);
 
-/* Called again and again while there is traffic: runs @script (NULL: none) every few milliseconds.
- * *@next_ms is the caller's, 0 at first. */
-bool ctrl_script_loop(struct XnFrontend *frontend, const char *script, uint64_t *next_ms,
-                      struct XnFailure *failure);
-
 #endif

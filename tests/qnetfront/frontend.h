@@ -60,6 +60,8 @@ struct XnBackendFeatures {
 #define XN_WAKE_FD 4u
 #define XN_WAKE_SIGNAL 8u
 
+struct XnCtrlWork;
+
 struct XnFrontendQueue {
     int evtchn_guest_tx; /* local event channels; equal when not split, -1: none */
     int evtchn_guest_rx;
@@ -82,6 +84,7 @@ struct XnFrontend {
     uint64_t sleeps; /* waits that were not answered at once */
     int evtchn_ctrl; /* -1: no control ring */
     struct XnCtrl ctrl;
+    struct XnCtrlWork *ctrl_work; /* the modes do it besides their own */
     struct XnHashConfig hash; /* as the control ring has set it */
     unsigned int queues_count; /* as shared with the backend; 0 before that */
     struct XnFrontendQueue queues[XN_QUEUES_MAX];

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* main.c - qnetfront, the guest's side of a Xen network device in user space */
-#include "ctrl-script.h"
 #include "modes.h"
 
 #include <stdio.h>
@@ -30,51 +29,29 @@ static const struct XnMode *find_mode(const char *name)
     return NULL;
 }
 
-/* What is said through the control ring before anything else. */
-static enum XnExit run_ctrl(struct XnFrontend *frontend, const struct XnOptions *options,
-                            struct XnReport *report, struct XnFailure *failure)
-{
-    static struct XnCtrlResults results;
-    bool good;
-
-    if (!options->ctrl) {
-        return XN_EXIT_OK;
-    }
-    if (!frontend->ctrl.sring) {
-        fail(failure, "the backend offers no control ring");
-        return XN_EXIT_FAILED;
-    }
-    memset(&results, 0, sizeof(results));
-    good = ctrl_script_run(frontend, options->ctrl, &results, failure);
-    report_string(report, "ctrl_statuses", results.statuses);
-    report_string(report, "ctrl_data", results.data);
-    if (!good) {
-        return frontend_alive(frontend) ? XN_EXIT_FAILED : XN_EXIT_BACKEND_CLOSED;
-    }
-    return XN_EXIT_OK;
-}
-
 /* Modes over a connection: everything between connecting and closing in order. */
 static enum XnExit run_connected(const struct XnMode *mode, struct XnFrontend *frontend,
                                  const struct XnOptions *options, struct XnReport *report,
                                  struct XnFailure *failure)
 {
+    struct XnCtrlWork work = options->ctrl;
     struct XnFailure closing = {""};
     enum XnExit result;
 
     if (!frontend_connect(frontend, failure)) {
         return XN_EXIT_NOT_CONNECTED;
     }
-    result = run_ctrl(frontend, options, report, failure);
-    if (result == XN_EXIT_OK) {
+    frontend->ctrl_work = &work;
+    if (ctrl_work_begin(&work, frontend, failure)) {
         result = mode->run(frontend, options, report, failure);
+    } else {
+        result = frontend_alive(frontend) ? XN_EXIT_FAILED : XN_EXIT_BACKEND_CLOSED;
+    }
+    if (result == XN_EXIT_OK && !ctrl_work_end(&work, frontend, failure)) {
+        result = XN_EXIT_FAILED;
     }
     if (frontend->config.ctrl_ring) {
-        report_ctrl(report, frontend);
-    }
-    if (result == XN_EXIT_OK && ctrl_violations(&frontend->ctrl.counters)) {
-        fail(failure, "the control ring's responses break the protocol");
-        result = XN_EXIT_FAILED;
+        report_ctrl(report, frontend, &work);
     }
     /* After a failure the first reason stands. */
     if (!frontend_disconnect(frontend, &closing) && result == XN_EXIT_OK) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* mode-generate.c - sends frames of known content through the guest_tx ring */
-#include "ctrl-script.h"
+#include "ctrl-work.h"
 #include "modes.h"
 #include "pace.h"
 #include "source.h"
@@ -16,7 +16,6 @@ struct XnGenerate {
     const struct XnOptions *options;
     struct XnSource source;
     struct XnPace pace;
-    uint64_t ctrl_loop_ms;
     uint64_t unfit; /* frames left out: too many slots for this backend */
     uint8_t frame[XN_FRAME_MAX + 1];
 };
@@ -111,8 +110,7 @@ static enum XnExit send_all(struct XnGenerate *generate, struct XnFailure *failu
         if (!frontend_alive(frontend)) {
             return mode_end(frontend, failure);
         }
-        if (!ctrl_script_loop(frontend, generate->options->ctrl_loop, &generate->ctrl_loop_ms,
-                              failure)) {
+        if (!ctrl_work_turn(frontend->ctrl_work, frontend, failure)) {
             return XN_EXIT_FAILED;
         }
     }

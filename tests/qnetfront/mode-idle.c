@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* mode-idle.c - the quiet modes: idle, echo, and what all modes share */
+#include "ctrl-work.h"
 #include "modes.h"
 
 #include <inttypes.h>
@@ -146,6 +147,9 @@ static enum XnExit serve(struct XnFrontend *frontend, const struct XnOptions *op
         }
         if (got < 0 || frontend_reap(frontend) < 0) {
             fail(failure, "a response index of the backend is impossible");
+            return XN_EXIT_FAILED;
+        }
+        if (!ctrl_work_turn(frontend->ctrl_work, frontend, failure)) {
             return XN_EXIT_FAILED;
         }
         if (count) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* mode-sink.c - receives frames from the guest_rx ring and checks everything about them */
-#include "ctrl-script.h"
+#include "ctrl-work.h"
 #include "modes.h"
 #include "pace.h"
 
@@ -29,7 +29,6 @@ struct XnSink {
     uint64_t ours; /* frames of the sender, good or not */
     uint64_t bad_packets;
     struct XnSinkHashes hashes;
-    uint64_t ctrl_loop_ms;
     uint8_t frame[XN_GUEST_RX_PARTS * XN_PAGE_SIZE];
 };
 
@@ -44,7 +43,8 @@ static void check_hash(struct XnSink *sink, unsigned int queue, const uint8_t *f
         sink->hashes.unexpected += got->found;
     } else if (got->type != wanted.type || got->value != wanted.value) {
         sink->hashes.wrong++;
-    } else if (!sink->options->ctrl_loop && queue != hash_expect_queue(config, wanted.value)) {
+    } else if (!sink->frontend->ctrl_work->loop &&
+               queue != hash_expect_queue(config, wanted.value)) {
         /* While the table changes, a frame may have been steered by an older one. */
         sink->hashes.wrong_queue++;
     } else {
@@ -152,7 +152,7 @@ static enum XnExit receive_all(struct XnSink *sink, struct XnFailure *failure)
         if (!frontend_alive(frontend)) {
             return mode_end(frontend, failure);
         }
-        if (!ctrl_script_loop(frontend, sink->options->ctrl_loop, &sink->ctrl_loop_ms, failure)) {
+        if (!ctrl_work_turn(frontend->ctrl_work, frontend, failure)) {
             return XN_EXIT_FAILED;
         }
     }

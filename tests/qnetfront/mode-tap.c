@@ -9,6 +9,7 @@
  * The tap has as many queues as the vif, and the kernel chooses by flow which of them a frame
  * takes.
  */
+#include "ctrl-work.h"
 #include "modes.h"
 #include "tap.h"
 #include "vnet.h"
@@ -196,6 +197,9 @@ static enum XnExit shuttle(struct XnTapMode *mode, struct XnFailure *failure)
         }
         if (!frontend_alive(frontend)) {
             return mode_end(frontend, failure);
+        }
+        if (!ctrl_work_turn(frontend->ctrl_work, frontend, failure)) {
+            return XN_EXIT_FAILED;
         }
     }
     return XN_EXIT_OK;

@@ -33,6 +33,9 @@ static const char usage_text[] =
     "  --rx-slots N             guest_rx buffers to post, 0 to 256 (256)\n"
     "  --ctrl SCRIPT            send these messages through the control ring before traffic\n"
     "  --ctrl-loop SCRIPT       and these again and again while there is traffic\n"
+    "  --static-grants all|guest-rx|guest-tx|half|none   have the backend keep these pages of the\n"
+    "                           rings mapped, until the end (none)\n"
+    "  --churn                  take them back and give them again while there is traffic\n"
     "  --no-notify              never send an event\n"
     "  --always-kick            send an event after each batch, asked for or not\n"
     "  --spin MICROSECONDS      look that long for work before sleeping (0)\n"
@@ -84,6 +87,8 @@ enum {
     OPT_RX_SLOTS,
     OPT_CTRL,
     OPT_CTRL_LOOP,
+    OPT_STATIC_GRANTS,
+    OPT_CHURN,
     OPT_NO_NOTIFY,
     OPT_ALWAYS_KICK,
     OPT_SPIN,
@@ -126,6 +131,8 @@ static const struct option long_options[] = {
     {"rx-slots", required_argument, NULL, OPT_RX_SLOTS},
     {"ctrl", required_argument, NULL, OPT_CTRL},
     {"ctrl-loop", required_argument, NULL, OPT_CTRL_LOOP},
+    {"static-grants", required_argument, NULL, OPT_STATIC_GRANTS},
+    {"churn", no_argument, NULL, OPT_CHURN},
     {"no-notify", no_argument, NULL, OPT_NO_NOTIFY},
     {"always-kick", no_argument, NULL, OPT_ALWAYS_KICK},
     {"spin", required_argument, NULL, OPT_SPIN},
@@ -309,12 +316,17 @@ static bool take_option(struct XnOptions *options, int option, char *value)
     case OPT_RX_SLOTS:
         return parse_uint(value, 0, XN_RING_SLOTS, &options->frontend.rx_buffers);
     case OPT_CTRL:
-        options->ctrl = value;
-        options->frontend.ctrl_ring = true;
+        options->ctrl.script = value;
         return true;
     case OPT_CTRL_LOOP:
-        options->ctrl_loop = value;
-        options->frontend.ctrl_ring = true;
+        options->ctrl.loop = value;
+        return true;
+    case OPT_STATIC_GRANTS:
+        good = parse_word(value, xn_static_grants_name, XN_STATIC_GRANTS_CHOICES, &word);
+        options->ctrl.static_grants = word;
+        return good;
+    case OPT_CHURN:
+        options->ctrl.churn = true;
         return true;
     case OPT_NO_NOTIFY:
         options->frontend.never_notify = true;
@@ -431,6 +443,7 @@ bool options_parse(struct XnOptions *options, int argc, char **argv, int *status
         fprintf(stderr, "qnetfront: '%s' is not an option, see --help\n", argv[optind]);
         return false;
     }
+    options->frontend.ctrl_ring |= ctrl_work_needed(&options->ctrl);
     if (!options->flows) {
         options->flows = options->frontend.queues;
     }

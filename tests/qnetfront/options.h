@@ -3,6 +3,7 @@
 #ifndef QNETFRONT_OPTIONS_H
 #define QNETFRONT_OPTIONS_H
 
+#include "ctrl-work.h"
 #include "frame.h"
 #include "frontend.h"
 #include "layout.h"
@@ -26,8 +27,7 @@ struct XnOptions {
     const char *interface;
     const char *progress;
     const char *attack;
-    const char *ctrl; /* control scripts, NULL: none */
-    const char *ctrl_loop;
+    struct XnCtrlWork ctrl;
     uint64_t count; /* frames, 0: once through the sizes, or no bound with --seconds */
     unsigned int seconds; /* 0: no bound */
     unsigned int size_min, size_max, size_step;

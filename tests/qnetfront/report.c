@@ -146,10 +146,16 @@ void report_guest_rx(struct XnReport *report, const struct XnFrontend *frontend)
     }
 }
 
-void report_ctrl(struct XnReport *report, const struct XnFrontend *frontend)
+void report_ctrl(struct XnReport *report, const struct XnFrontend *frontend,
+                 const struct XnCtrlWork *work)
 {
     const struct XnCtrlCounters *counters = &frontend->ctrl.counters;
 
+    report_string(report, "ctrl_statuses", work->results.statuses);
+    report_string(report, "ctrl_data", work->results.data);
+    report_number(report, "static_grants_added", work->grants.added);
+    report_number(report, "static_grants_deleted", work->grants.deleted);
+    report_number(report, "static_grants_left_out", work->grants.left_out);
     report_number(report, "ctrl_requests", counters->requests);
     report_number(report, "ctrl_responses", counters->responses);
     report_number(report, "ctrl_wrong_id", counters->wrong_id);

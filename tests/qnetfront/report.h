@@ -3,6 +3,7 @@
 #ifndef QNETFRONT_REPORT_H
 #define QNETFRONT_REPORT_H
 
+#include "ctrl-work.h"
 #include "frontend.h"
 #include "verify.h"
 
@@ -26,7 +27,8 @@ void report_end(struct XnReport *report);
  */
 void report_guest_tx(struct XnReport *report, const struct XnFrontend *frontend);
 void report_guest_rx(struct XnReport *report, const struct XnFrontend *frontend);
-void report_ctrl(struct XnReport *report, const struct XnFrontend *frontend);
+void report_ctrl(struct XnReport *report, const struct XnFrontend *frontend,
+                 const struct XnCtrlWork *work);
 void report_verify(struct XnReport *report, const struct XnVerify *verify);
 void report_frontend(struct XnReport *report, const struct XnFrontend *frontend);
 

@@ -65,7 +65,7 @@ endif
 BASE_CC := -std=gnu11 $(WARNINGS) $(DEFINES) -Ihw/xen-net -I$(B)/generated -pthread
 LINK_FLAGS := -pthread -Wl,-z,relro,-z,now -Wl,--as-needed
 # These also run inside guests or below Xen's libraries: GLib has no place in them.
-NO_GLIB := tests/qnetfront/% tests/xensim/% tests/contract/%
+NO_GLIB := tests/bench/% tests/qnetfront/% tests/xensim/% tests/contract/%
 lib_cc = $(XEN_CFLAGS) $(if $(filter $(NO_GLIB),$<),,$(GLIB_CFLAGS))
 
 # --- files ----------------------------------------------------------------------------------------
@@ -278,6 +278,17 @@ check-sanitize:
 check-compilers:
 	+@$(MAKE) --no-print-directory CC=gcc WERROR=yes BUILD=build/gcc objects
 	+@$(MAKE) --no-print-directory CC=clang WERROR=yes BUILD=build/clang objects
+
+BENCHES := $(patsubst %.c,$(B)/%,$(wildcard tests/bench/*.c))
+$(BENCHES): $(B)/%: $(B)/obj/%.o
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(link)
+
+.PHONY: bench
+## bench: what a choice in the code was measured with: prints "ratio NAME VALUE"
+bench: packages-test $(BENCHES)
+	$(Q)for bench in $(BENCHES); do unshare --net $$bench || exit 1; done
 
 .PHONY: demo
 ## demo: shows a guest's packets crossing the daemon, without Xen; XEN=1: on real Xen in emulation

@@ -114,15 +114,19 @@ static void guest_tx_fetch(struct XnQueue *queue, struct XnTurn *turn, struct Xn
     uint8_t *mapped = static_pages_find(queue->config.static_pages, piece->ref, false);
     uint32_t page;
 
-    if (mapped) {
+    if (mapped && slot->packet.size >= XN_STATIC_PAGES_IN_PLACE_MIN) {
         slot->bytes[k] = mapped + piece->offset;
         slot->in_place = true;
         return;
     }
     page = buffer_pool_take(turn->pool, 1);
+    slot->bytes[k] = buffer_pool_page(turn->pool, page) + piece->offset;
+    if (mapped) {
+        memcpy(slot->bytes[k], mapped + piece->offset, piece->size);
+        return;
+    }
     copy_batch_from_guest(&turn->copies, queue->config.domid, piece->ref, piece->offset,
                           piece->size, page);
-    slot->bytes[k] = buffer_pool_page(turn->pool, page) + piece->offset;
     slot->segment_count++;
 }
 

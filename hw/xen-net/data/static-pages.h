@@ -6,9 +6,9 @@
  *
  * A guest that offers static grants (netif.h, ADD_GREF_MAPPING) uses the same pages again and
  * again, so they are mapped once and cost no grant operation any more. Frames for the guest are
- * written into them. Frames from the guest are sent from where they lie, but for their first
- * bytes: those are copied, checked in the copy and sent from it, since the guest can still write
- * to its pages.
+ * written into them. Frames from the guest are copied out of them when they are small; large ones
+ * are sent from where they lie, but for their first bytes: those are copied, checked in the copy
+ * and sent from it, since the guest can still write to its pages.
  *
  * The control plane changes what is mapped only while no worker has the queue, and a frame never
  * outlives its turn; so a page is never unmapped under anybody's hands.
@@ -17,6 +17,9 @@
 #define XN_DATA_STATIC_PAGES_H
 
 #include "netif/static-grant.h"
+
+/* From this size on, in bytes, sending in place is cheaper than copying (docs/performance.md). */
+#define XN_STATIC_PAGES_IN_PLACE_MIN 32768u
 
 struct XnStaticPages {
     struct XnStaticGrants grants;

@@ -310,26 +310,27 @@ static void test_headers_in_tiny_slots_are_gathered(void)
     fake_guest_free(guest);
 }
 
-/* Static grants cost no copy, wherever they stand among the slots of a frame. */
-static void test_static_grants_are_sent_from_where_they_lie(gconstpointer data)
+/* Static grants need no copy call, wherever they stand among the slots of a frame of any size. */
+static void test_static_grants_need_no_copy_call(gconstpointer data)
 {
     struct FakeGuest *guest = fake_guest_new();
     g_autofree struct XnStaticPages *table = fake_static_pages_new();
-    uint32_t mask = GPOINTER_TO_UINT(data);
+    uint32_t mask = GPOINTER_TO_UINT(data) & 0xff;
+    uint32_t slots = GPOINTER_TO_UINT(data) >> 8;
     unsigned copied = 0;
 
-    for (uint32_t i = 0; i < 4; i++) {
-        if (mask & (1u << i)) {
+    for (uint32_t i = 0; i < slots; i++) {
+        if (mask & (1u << i % 8)) {
             fake_guest_add_static(guest, table, i, XEN_NETIF_CTRLF_GREF_readonly);
         } else {
             copied++;
         }
     }
-    post_frame(guest, 0, 0, 4 * XN_PAGE_SIZE, 3);
+    post_frame(guest, 0, 0, slots * XN_PAGE_SIZE - 1, 3);
     publish(guest);
     g_assert_cmpuint(guest_tx_turn(guest->queue, guest->turn), ==, 1);
-    expect_frame(guest, 4 * XN_PAGE_SIZE, 3);
-    expect_responses(guest, 4, NETIF_RSP_OKAY);
+    expect_frame(guest, slots * XN_PAGE_SIZE - 1, 3);
+    expect_responses(guest, slots, NETIF_RSP_OKAY);
     g_assert_cmpuint(fake.segments, ==, copied);
     g_assert_cmpuint(fake.calls, ==, copied > 0);
     fake_guest_free(guest);
@@ -481,12 +482,14 @@ int main(int argc, char **argv)
                     test_extra_is_answered_with_null_behind_its_head);
     g_test_add_func("/data/guest-tx/headers-in-tiny-slots-are-gathered",
                     test_headers_in_tiny_slots_are_gathered);
-    for (uint32_t mask = 1; mask < 16; mask++) {
-        g_autofree char *name =
-            g_strdup_printf("/data/guest-tx/static-grants-are-sent-from-where-they-lie/%#x", mask);
+    for (uint32_t slots = 4; slots <= 16; slots *= 2) {
+        for (uint32_t mask = 1; mask < 256; mask += 2) {
+            g_autofree char *name = g_strdup_printf(
+                "/data/guest-tx/static-grants-need-no-copy-call/%u-slots-%#x", slots, mask);
 
-        g_test_add_data_func(name, GUINT_TO_POINTER(mask),
-                             test_static_grants_are_sent_from_where_they_lie);
+            g_test_add_data_func(name, GUINT_TO_POINTER(slots << 8 | mask),
+                                 test_static_grants_need_no_copy_call);
+        }
     }
     g_test_add_func("/data/guest-tx/rate-limit-holds-frames-in-the-ring",
                     test_rate_limit_holds_frames_in_the_ring);

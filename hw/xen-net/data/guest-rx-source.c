@@ -15,14 +15,10 @@
 #include "netif/checksum-fill.h"
 
 #define ETHERTYPE_OFFSET 12u
-#define ETHERTYPE_VLAN 0x8100u
-#define ETHERTYPE_QINQ 0x88a8u
 
 static bool guest_rx_source_is_tagged(const uint8_t *frame)
 {
-    uint16_t type = headers_u16(frame + ETHERTYPE_OFFSET);
-
-    return type == ETHERTYPE_VLAN || type == ETHERTYPE_QINQ;
+    return headers_is_vlan(headers_u16(frame + ETHERTYPE_OFFSET));
 }
 
 /* Is this a super-frame that the guest must get in segments? */

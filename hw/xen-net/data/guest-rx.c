@@ -43,7 +43,7 @@ static struct XnQueue *guest_rx_steer(struct XnQueue *queue, const uint8_t *fram
     if (hash_algorithm(&shared->memory->hash) == XEN_NETIF_CTRL_HASH_ALGORITHM_NONE) {
         return queue;
     }
-    hash = hash_frame(&shared->memory->hash, frame, MIN(length, XN_HEADERS_MAX));
+    hash = hash_frame(&shared->memory->hash, frame, MIN(length, XN_HEADER_MAX));
     if (hash.found) {
         meta->hash = hash_extra(&hash);
     }

@@ -10,10 +10,8 @@
 #include "netif/checksum.h"
 #include "netif/headers.h"
 
-#define TCP_CHECKSUM 16u
 #define UDP_LENGTH 4u
 #define UDP_HEADER 8u
-#define UDP_CHECKSUM 6u
 
 /*
  * Bytes of TCP or UDP that the checksum covers; 0 when the headers are at odds with the frame. UDP
@@ -22,13 +20,13 @@
 static uint32_t covered_length(const struct XnHeaders *headers, const uint8_t *frame,
                                uint32_t length)
 {
-    uint32_t ip_payload;
+    uint32_t ip_end = headers_packet_end(headers, length, false);
+    uint32_t ip_payload = ip_end - headers->l4_offset;
     uint32_t udp_length;
 
-    if (headers->ip_end == 0 || headers->ip_end > length) {
+    if (ip_end == 0) {
         return 0;
     }
-    ip_payload = headers->ip_end - headers->l4_offset;
     if (headers->protocol == IPPROTO_TCP) {
         return ip_payload;
     }
@@ -51,8 +49,7 @@ bool checksum_fill(uint8_t *frame, uint32_t length)
     if (covered == 0) {
         return false;
     }
-    field =
-        frame + headers.l4_offset + (headers.protocol == IPPROTO_TCP ? TCP_CHECKSUM : UDP_CHECKSUM);
+    field = frame + headers.l4_offset + headers_checksum_offset(&headers);
     memcpy(field, &folded, sizeof(folded));
     sum = headers_pseudo_sum(&headers, frame, covered);
     folded = (uint16_t)~checksum_fold(checksum_add(sum, frame + headers.l4_offset, covered));

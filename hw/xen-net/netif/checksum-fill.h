@@ -15,7 +15,7 @@
 /*
  * Writes the complete TCP or UDP checksum of a frame of `length` bytes, found by a walk of its own;
  * what stood in the field does not matter. False, and the frame untouched, when it has none to be
- * completed: not TCP or UDP over IP, a fragment, headers longer than XN_HEADERS_MAX, a length in a
+ * completed: not TCP or UDP over IP, a fragment, headers longer than XN_HEADER_MAX, a length in a
  * header that is 0 or points behind the frame, an IPv6 packet with a source route. The caller asks
  * only for frames whose checksum is blank: on others this would hide damage. Any thread.
  */

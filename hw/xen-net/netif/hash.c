@@ -10,9 +10,6 @@
 
 #define KEY_WORDS (XN_HASH_KEY_SIZE / 4)
 
-#define IPV4_ADDRESSES 12u
-#define IPV4_ADDRESSES_SIZE 8u
-#define IPV6_ADDRESSES 8u
 #define IPV6_ADDRESSES_SIZE 32u
 #define TCP_PORTS_SIZE 4u
 #define INPUT_MAX (IPV6_ADDRESSES_SIZE + TCP_PORTS_SIZE)
@@ -183,12 +180,12 @@ struct XnHashResult hash_frame(const struct XnHash *hash, const uint8_t *bytes, 
     struct XnHashResult result = {0};
     uint8_t input[INPUT_MAX];
     uint32_t types = load(&settings->types);
-    uint32_t size = IPV4_ADDRESSES_SIZE;
-    uint32_t start = IPV4_ADDRESSES;
     uint8_t type = _XEN_NETIF_CTRL_HASH_TYPE_IPV4;
     uint8_t tcp_type = _XEN_NETIF_CTRL_HASH_TYPE_IPV4_TCP;
     struct XnHeaders headers;
     enum XnHeadersDepth depth;
+    const uint8_t *addresses;
+    uint32_t size;
 
     if (types == 0 || load(&settings->algorithm) == XEN_NETIF_CTRL_HASH_ALGORITHM_NONE) {
         return result;
@@ -198,12 +195,11 @@ struct XnHashResult hash_frame(const struct XnHash *hash, const uint8_t *bytes, 
         return result;
     }
     if (headers.ip_version == 6) {
-        size = IPV6_ADDRESSES_SIZE;
-        start = IPV6_ADDRESSES;
         type = _XEN_NETIF_CTRL_HASH_TYPE_IPV6;
         tcp_type = _XEN_NETIF_CTRL_HASH_TYPE_IPV6_TCP;
     }
-    memcpy(input, bytes + headers.ip_offset + start, size);
+    addresses = headers_addresses(&headers, bytes, &size);
+    memcpy(input, addresses, size);
     if (depth == XN_HEADERS_L4 && headers.protocol == IPPROTO_TCP && (types >> tcp_type & 1)) {
         memcpy(input + size, bytes + headers.l4_offset, TCP_PORTS_SIZE);
         size += TCP_PORTS_SIZE;

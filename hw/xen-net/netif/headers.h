@@ -4,10 +4,11 @@
  *
  * Theory of operation
  *
- * One walk for all who only want to know where things stand: Ethernet, up to two VLAN tags, IPv4
- * with options or IPv6 with extension headers, TCP or UDP. It goes as deep as the bytes it is given
- * and says how far it came, so a frame that is odd further on still has, say, its IP addresses. It
- * judges no length against that of the frame: the caller may have only the first part of it.
+ * One walk for all who want to know where things stand: Ethernet, up to two VLAN tags, IPv4 with
+ * options or IPv6 with extension headers, TCP or UDP. It goes as deep as the bytes it is given and
+ * says how far it came, so a frame that is odd further on still has, say, its IP addresses; and it
+ * says how many bytes the next step would need, so that whoever has only the first part of a frame
+ * can gather more. It judges no length against that of the frame, which headers_packet_end() does.
  */
 #ifndef XN_NETIF_HEADERS_H
 #define XN_NETIF_HEADERS_H
@@ -16,7 +17,7 @@
 #include <stdint.h>
 
 /* Bytes that are looked at, at most. A chain of headers beyond it counts as cut off. */
-#define XN_HEADERS_MAX 256u
+#define XN_HEADER_MAX 256u
 
 enum XnHeadersDepth {
     /* Not IP, more than two VLAN tags, or an IP header that is broken or cut off. */
@@ -29,6 +30,11 @@ enum XnHeadersDepth {
 
 /* All offsets are from the start of the frame. */
 struct XnHeaders {
+    /*
+     * Not 0: the walk ended for lack of bytes, and needs the first `needed` ones to go on. That may
+     * be more than the frame has, or than XN_HEADER_MAX.
+     */
+    uint32_t needed;
     /* Everything but NONE: 0 ... 2; 4 or 6; where the IP header starts. */
     uint32_t vlan_tags;
     uint32_t ip_version;
@@ -48,10 +54,27 @@ enum XnHeadersDepth headers_walk(const uint8_t *bytes, uint32_t length,
                                  struct XnHeaders *ret_headers);
 
 /*
+ * Where the IP packet ends in its frame of `length` bytes, after a walk that found one; 0 when its
+ * length is not possible. A super-frame may be too long for the length field, and then has 0 in it
+ * and ends where the frame does; another packet may not (`super_frame`).
+ */
+uint32_t headers_packet_end(const struct XnHeaders *headers, uint32_t length, bool super_frame);
+
+/* The addresses in the IP header of `frame`, source first, and how many bytes they are together. */
+const uint8_t *headers_addresses(const struct XnHeaders *headers, const uint8_t *frame,
+                                 uint32_t *ret_size);
+
+/* Where the checksum of TCP or UDP is, from l4_offset on. */
+uint32_t headers_checksum_offset(const struct XnHeaders *headers);
+
+/*
  * The sum over the pseudo-header of TCP or UDP (protocol), for `length` bytes of L4 header and
  * payload; not folded. `frame` has the IP header that *headers describes.
  */
 uint64_t headers_pseudo_sum(const struct XnHeaders *headers, const uint8_t *frame, uint32_t length);
+
+/* Does a VLAN tag follow this Ethernet type? */
+bool headers_is_vlan(uint16_t ether_type);
 
 /* A 16-bit field in network order, and a 32-bit one. */
 static inline uint16_t headers_u16(const uint8_t *field)

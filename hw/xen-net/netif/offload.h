@@ -5,10 +5,9 @@
  * Theory of operation
  *
  * netif says "checksum blank" and "TCP super-frame"; virtio_net_hdr wants to know where the
- * checksum starts and how long the headers are. So the headers are walked: Ethernet, up to two
- * VLAN tags, IPv4 with options or IPv6 with extension headers, TCP or UDP. The walk reads only the
- * bytes it is given and says how many it would need; the caller gathers them when a guest has
- * spread its headers over slots (XSA-423).
+ * checksum starts and how long the headers are. So the headers are walked (headers.h), in the bytes
+ * that are at hand; the caller gathers more when a guest has spread its headers over slots
+ * (XSA-423).
  */
 #ifndef XN_NETIF_OFFLOAD_H
 #define XN_NETIF_OFFLOAD_H
@@ -18,10 +17,8 @@
 
 #include "netif/features.h"
 #include "netif/guest-rx-plan.h"
+#include "netif/headers.h"
 #include "netif/slots.h"
-
-/* Bytes of headers that are looked at, at most; a chain of headers beyond it is refused. */
-#define XN_HEADER_MAX 256u
 
 enum XnOffloadResult {
     XN_OFFLOAD_OK,

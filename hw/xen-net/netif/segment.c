@@ -18,7 +18,6 @@
 
 #define TCP_SEQUENCE 4u
 #define TCP_FLAGS 13u
-#define TCP_CHECKSUM 16u
 #define TCP_FIN 0x01u
 #define TCP_PSH 0x08u
 #define TCP_CWR 0x80u
@@ -33,9 +32,8 @@ bool segments_begin(struct XnSegments *segments, const uint8_t *frame, uint32_t 
         headers->routed) {
         return false;
     }
-    /* A super-frame may be too long for the length field, and then has 0 in it. */
-    end = headers->ip_end == 0 ? length : headers->ip_end;
-    if (end > length || size == 0) {
+    end = headers_packet_end(headers, length, true);
+    if (end == 0 || size == 0) {
         return false;
     }
     segments->frame = frame;
@@ -76,6 +74,7 @@ static void write_tcp(const struct XnSegments *segments, uint32_t index,
 {
     uint32_t header_length = segments->headers.length - segments->headers.l4_offset;
     uint8_t *tcp = headers + segments->headers.l4_offset;
+    uint8_t *field = tcp + headers_checksum_offset(&segments->headers);
     uint32_t sequence = htonl(headers_u32(tcp + TCP_SEQUENCE) + index * segments->size);
     uint64_t sum;
     uint16_t folded = 0;
@@ -87,12 +86,12 @@ static void write_tcp(const struct XnSegments *segments, uint32_t index,
     if (index + 1 < segments->count) {
         tcp[TCP_FLAGS] &= (uint8_t) ~(TCP_FIN | TCP_PSH);
     }
-    memcpy(tcp + TCP_CHECKSUM, &folded, sizeof(folded));
+    memcpy(field, &folded, sizeof(folded));
     sum = headers_pseudo_sum(&segments->headers, headers, header_length + segment->length);
     sum = checksum_add(sum, tcp, header_length);
     sum = checksum_add(sum, segments->frame + segment->offset, segment->length);
     folded = (uint16_t)~checksum_fold(sum);
-    memcpy(tcp + TCP_CHECKSUM, &folded, sizeof(folded));
+    memcpy(field, &folded, sizeof(folded));
 }
 
 struct XnSegment segments_write(const struct XnSegments *segments, uint32_t index, uint8_t *headers)

@@ -43,7 +43,7 @@ struct XnSegment {
 /*
  * Looks at a super-frame: `length` bytes in linear memory, to be cut into `size` bytes of payload
  * each. False when it cannot be cut: not TCP over IP, a fragment, headers longer than
- * XN_HEADERS_MAX, an IPv6 packet with a source route, a length in the IP header that points behind
+ * XN_HEADER_MAX, an IPv6 packet with a source route, a length in the IP header that points behind
  * the frame, a size of 0, or more than XN_SEGMENTS_MAX segments. Bytes behind the IP packet
  * (padding) are left out. Any thread, like all of this.
  */
@@ -51,7 +51,7 @@ bool segments_begin(struct XnSegments *segments, const uint8_t *frame, uint32_t 
                     uint32_t size);
 
 /*
- * Writes the headers of segment `index` < count: headers.length bytes, at most XN_HEADERS_MAX, with
+ * Writes the headers of segment `index` < count: headers.length bytes, at most XN_HEADER_MAX, with
  * complete checksums. `headers` must not overlap the frame.
  */
 struct XnSegment segments_write(const struct XnSegments *segments, uint32_t index,

@@ -86,9 +86,29 @@ static void test_every_cut(void)
                 g_assert_cmpuint(headers.ip_version, ==, frame->ip_version);
             } else {
                 g_assert_cmpint(depth, ==, XN_HEADERS_L4);
+                g_assert_cmpuint(headers.needed, ==, 0);
                 assert_l4(frame, &spec, &headers);
             }
         }
+    }
+}
+
+/* Whoever gives as many bytes as were needed each time comes to the end, with none to spare. */
+static void test_needed_bytes_lead_on(void)
+{
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        struct FrameSpec spec = frame_random_spec(i % 2 ? IPPROTO_TCP : IPPROTO_UDP, 100);
+        g_autofree struct Frame *frame = build(&spec);
+        struct XnHeaders headers;
+        uint32_t length = 0;
+
+        while (headers_walk(frame->bytes, length, &headers) != XN_HEADERS_L4) {
+            g_assert_cmpuint(headers.needed, >, length);
+            g_assert_cmpuint(headers.needed, <=, frame->payload_offset);
+            length = headers.needed;
+        }
+        g_assert_cmpuint(headers.needed, ==, 0);
+        g_assert_cmpuint(length, ==, frame->payload_offset);
     }
 }
 
@@ -111,6 +131,14 @@ static void test_other_ether_types(void)
     for (uint32_t i = 0; i < G_N_ELEMENTS(types); i++) {
         frame_put16(frame->bytes + 12, types[i]);
         g_assert_cmpint(walk(frame, &headers), ==, XN_HEADERS_NONE);
+        g_assert_cmpuint(headers.needed, ==, 0);
+    }
+}
+
+static void test_vlan_types(void)
+{
+    for (uint32_t type = 0; type <= UINT16_MAX; type++) {
+        g_assert_true(headers_is_vlan((uint16_t)type) == (type == 0x8100 || type == 0x88a8));
     }
 }
 
@@ -203,12 +231,12 @@ static void test_source_route(void)
     g_assert_true(headers.routed);
 }
 
-/* Extensions of 8 bytes up to `chain`, then TCP; in all they may be XN_HEADERS_MAX bytes. */
+/* Extensions of 8 bytes up to `chain`, then TCP; in all they may be XN_HEADER_MAX bytes. */
 static void test_longest_chain(void)
 {
     for (uint32_t chain = 160; chain <= 400; chain += 8) {
         uint8_t bytes[600] = {0};
-        bool fits = 14 + 40 + chain + 20 <= XN_HEADERS_MAX;
+        bool fits = 14 + 40 + chain + 20 <= XN_HEADER_MAX;
         struct XnHeaders headers;
 
         frame_put16(bytes + 12, 0x86dd);
@@ -222,6 +250,8 @@ static void test_longest_chain(void)
         g_assert_cmpint(headers_walk(bytes, sizeof(bytes), &headers), ==,
                         fits ? XN_HEADERS_L4 : XN_HEADERS_IP);
         g_assert_true(!fits || headers.l4_offset == 54 + chain);
+        g_assert_true(fits == (headers.needed == 0));
+        g_assert_true(fits || headers.needed > XN_HEADER_MAX);
     }
 }
 
@@ -239,12 +269,21 @@ static void test_ip_end(gconstpointer data)
     frame_put16(field, 0);
     g_assert_cmpint(walk(frame, &headers), ==, XN_HEADERS_L4);
     g_assert_cmpuint(headers.ip_end, ==, 0);
+    g_assert_cmpuint(headers_packet_end(&headers, frame->length, false), ==, 0);
+    g_assert_cmpuint(headers_packet_end(&headers, frame->length, true), ==, frame->length);
 
     frame_put16(field, headers_end - 1);
     g_assert_cmpint(walk(frame, &headers), ==, XN_HEADERS_IP);
     frame_put16(field, headers_end);
     g_assert_cmpint(walk(frame, &headers), ==, XN_HEADERS_L4);
     g_assert_cmpuint(headers.ip_end, ==, frame->payload_offset);
+    for (uint32_t super_frame = 0; super_frame <= 1; super_frame++) {
+        uint32_t end = headers.ip_end;
+
+        g_assert_cmpuint(headers_packet_end(&headers, end - 1, super_frame), ==, 0);
+        g_assert_cmpuint(headers_packet_end(&headers, end, super_frame), ==, end);
+        g_assert_cmpuint(headers_packet_end(&headers, end + 1, super_frame), ==, end);
+    }
 
     frame_put16(field, 0xffff);
     g_assert_cmpint(walk(frame, &headers), ==, XN_HEADERS_L4);
@@ -268,9 +307,10 @@ static void test_random_bytes_stay_inside(void)
             bytes[23] = IPPROTO_TCP;
         }
         if (headers_walk(bytes, length, &headers) == XN_HEADERS_L4) {
+            g_assert_cmpuint(headers.needed, ==, 0);
             g_assert_cmpuint(headers.ip_offset, <, headers.l4_offset);
             g_assert_cmpuint(headers.l4_offset, <, headers.length);
-            g_assert_cmpuint(headers.length, <=, MIN(length, XN_HEADERS_MAX));
+            g_assert_cmpuint(headers.length, <=, MIN(length, XN_HEADER_MAX));
             g_assert_true(headers.ip_end == 0 || headers.length <= headers.ip_end);
         }
     }
@@ -296,6 +336,24 @@ static void test_pseudo_sum(void)
     }
 }
 
+/* Where RFC 791, 8200, 9293 and 768 put them. */
+static void test_addresses_and_checksum(void)
+{
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        struct FrameSpec spec = frame_random_spec(i % 2 ? IPPROTO_TCP : IPPROTO_UDP, 100);
+        g_autofree struct Frame *frame = build(&spec);
+        struct XnHeaders headers;
+        uint32_t size;
+
+        g_assert_cmpint(walk(frame, &headers), ==, XN_HEADERS_L4);
+        g_assert_true(headers_addresses(&headers, frame->bytes, &size) ==
+                      frame->bytes + frame->ip_offset + (spec.ip_version == 4 ? 12 : 8));
+        g_assert_cmpuint(size, ==, spec.ip_version == 4 ? 8 : 32);
+        g_assert_true(frame->bytes + headers.l4_offset + headers_checksum_offset(&headers) ==
+                      frame_checksum_field(frame));
+    }
+}
+
 static void test_fields(void)
 {
     static const uint8_t bytes[] = {0x81, 0x02, 0xf3, 0x04};
@@ -310,8 +368,10 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/headers/every-shape", test_every_shape);
     g_test_add_func("/headers/every-cut", test_every_cut);
+    g_test_add_func("/headers/needed-bytes-lead-on", test_needed_bytes_lead_on);
     g_test_add_func("/headers/three-vlan-tags", test_three_vlan_tags_are_too_many);
     g_test_add_func("/headers/other-ether-types", test_other_ether_types);
+    g_test_add_func("/headers/vlan-types", test_vlan_types);
     for (uint32_t i = 0; i < G_N_ELEMENTS(changes); i++) {
         g_autofree char *path = g_strdup_printf("/headers/change/%u: %s", i, changes[i].what);
 
@@ -324,6 +384,7 @@ int main(int argc, char **argv)
     g_test_add_data_func("/headers/ip-end/ipv6", GUINT_TO_POINTER(6), test_ip_end);
     g_test_add_func("/headers/random-bytes", test_random_bytes_stay_inside);
     g_test_add_func("/headers/pseudo-sum", test_pseudo_sum);
+    g_test_add_func("/headers/addresses-and-checksum", test_addresses_and_checksum);
     g_test_add_func("/headers/fields", test_fields);
     return g_test_run();
 }

@@ -154,7 +154,7 @@ static void test_flags(void)
         g_autofree struct Frame *frame = build(&spec);
         uint32_t always = flags & (SYN | ACK | URG | ECE | 0x04);
         struct XnSegments segments;
-        uint8_t headers[XN_HEADERS_MAX];
+        uint8_t headers[XN_HEADER_MAX];
 
         g_assert_true(segments_begin(&segments, frame->bytes, frame->length, 100));
         g_assert_cmpuint(segments.count, ==, 3);
@@ -172,7 +172,7 @@ static void test_numbers_wrap(void)
 {
     struct FrameSpec spec = {.ip_version = 4, .protocol = IPPROTO_TCP, .payload = 5000};
     g_autofree struct Frame *frame = build(&spec);
-    uint8_t headers[XN_HEADERS_MAX];
+    uint8_t headers[XN_HEADER_MAX];
     struct XnSegments segments;
 
     frame_put16(frame->bytes + frame->ip_offset + 4, 0xfffe);

@@ -33,7 +33,7 @@
 
 static sigset_t old_mask;
 
-static void cannot(const char *what)
+static _Noreturn void cannot(const char *what)
 {
     fprintf(stderr, "cannot %s: %s\n", what, strerror(errno));
     exit(EXIT_SKIP);

@@ -34,10 +34,6 @@ declare -A reason=(
     [slots-40]="more than 21 slots"
 )
 
-same_descriptors() {
-    [ "$(descriptors)" -eq "$descriptors" ]
-}
-
 resident() { # kB
     awk '/^VmRSS/ { print $2 }' "/proc/$daemon_pid/status"
 }
@@ -121,8 +117,8 @@ done
 between "frames for bad guest_rx buffers were lost and counted" 1 \
     "$(counter $vif guest_rx_drop_bad_grant)" 100000
 
-is "only the other guest's rings are mapped" "$(mapped)" 2
-ok "no descriptor leaks" wait_for 5 same_descriptors
+ok "only the other guest's rings are mapped" wait_for 5 mapped_is 2
+ok "no descriptor leaks" wait_for 5 descriptors_are "$descriptors"
 if [ -z "${SANITIZE-}" ]; then
     # Packet buffers count when they are first used.
     between "no memory leaks (kB)" 0 "$(resident)" $((memory + 2048))

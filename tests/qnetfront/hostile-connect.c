@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 /* Publishes what the configuration holds, and says Connected. */
-static void publish(struct XnHostileRun *run)
+void hostile_publish(struct XnHostileRun *run)
 {
     struct XnFrontend *frontend = run->frontend;
 
@@ -15,7 +15,7 @@ static void publish(struct XnHostileRun *run)
 }
 
 /* An empty value leaves the key out. */
-static void override_key(struct XnHostileRun *run, const char *name, const char *value)
+void hostile_override_key(struct XnHostileRun *run, const char *name, const char *value)
 {
     struct XnFrontendConfig *config = &run->frontend->config;
     struct XnFrontendKey *key = &config->keys[config->keys_count];
@@ -83,9 +83,9 @@ static void act_key(struct XnHostileRun *run, int64_t argument)
     const struct XnKeyNonsense *key = &nonsense[argument];
 
     run->frontend->config.split_evtchn = !key->single;
-    override_key(run, key->name, key->value);
+    hostile_override_key(run, key->name, key->value);
     if (frontend_share(run->frontend, &run->failure)) {
-        publish(run);
+        hostile_publish(run);
     }
 }
 
@@ -109,8 +109,8 @@ static void act_ring_revoked(struct XnHostileRun *run, int64_t argument)
     }
     xengntshr_unshare(frontend->gntshr, page, 1);
     snprintf(value, sizeof(value), "%u", ref);
-    override_key(run, "tx-ring-ref", value);
-    publish(run);
+    hostile_override_key(run, "tx-ring-ref", value);
+    hostile_publish(run);
 }
 
 /* The backend has to write its responses there. */
@@ -129,8 +129,8 @@ static void act_ring_read_only(struct XnHostileRun *run, int64_t argument)
         return;
     }
     snprintf(value, sizeof(value), "%u", ref);
-    override_key(run, "rx-ring-ref", value);
-    publish(run);
+    hostile_override_key(run, "rx-ring-ref", value);
+    hostile_publish(run);
 }
 
 static void act_same_evtchn_twice(struct XnHostileRun *run, int64_t argument)
@@ -144,10 +144,10 @@ static void act_same_evtchn_twice(struct XnHostileRun *run, int64_t argument)
         return;
     }
     snprintf(value, sizeof(value), "%d", frontend->queues[0].evtchn_guest_tx);
-    override_key(run, "event-channel", "");
-    override_key(run, "event-channel-tx", value);
-    override_key(run, "event-channel-rx", value);
-    publish(run);
+    hostile_override_key(run, "event-channel", "");
+    hostile_override_key(run, "event-channel-tx", value);
+    hostile_override_key(run, "event-channel-rx", value);
+    hostile_publish(run);
 }
 
 static void act_connected_without_keys(struct XnHostileRun *run, int64_t argument)
@@ -185,9 +185,9 @@ static void act_state_storm(struct XnHostileRun *run, int64_t argument)
 static void act_keys_changed(struct XnHostileRun *run, int64_t argument)
 {
     (void)argument;
-    override_key(run, "tx-ring-ref", "4000000000");
-    override_key(run, "rx-ring-ref", "nonsense");
-    override_key(run, "multi-queue-num-queues", "77");
+    hostile_override_key(run, "tx-ring-ref", "4000000000");
+    hostile_override_key(run, "rx-ring-ref", "nonsense");
+    hostile_override_key(run, "multi-queue-num-queues", "77");
     frontend_publish(run->frontend, &run->failure);
     frontend_set_state(run->frontend, XenbusStateConnected, &run->failure);
 }

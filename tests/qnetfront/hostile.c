@@ -34,6 +34,7 @@ void hostile_list(void)
     list_table(hostile_connect_attacks, hostile_connect_attacks_count);
     list_table(hostile_ring_attacks, hostile_ring_attacks_count);
     list_table(hostile_flood_attacks, hostile_flood_attacks_count);
+    list_table(hostile_ctrl_attacks, hostile_ctrl_attacks_count);
 }
 
 static const struct XnHostileAttack *find_in(const struct XnHostileAttack *attacks,
@@ -55,7 +56,10 @@ static const struct XnHostileAttack *find_attack(const char *name)
     if (!found) {
         found = find_in(hostile_ring_attacks, hostile_ring_attacks_count, name);
     }
-    return found ? found : find_in(hostile_flood_attacks, hostile_flood_attacks_count, name);
+    if (!found) {
+        found = find_in(hostile_flood_attacks, hostile_flood_attacks_count, name);
+    }
+    return found ? found : find_in(hostile_ctrl_attacks, hostile_ctrl_attacks_count, name);
 }
 
 static bool reacted(const struct XnHostileRun *run, bool connected)
@@ -63,7 +67,7 @@ static bool reacted(const struct XnHostileRun *run, bool connected)
     const struct XnFrontend *frontend = run->frontend;
 
     if (frontend->backend_state == XenbusStateClosing ||
-        frontend->backend_state == XenbusStateClosed) {
+        frontend->backend_state == XenbusStateClosed || run->done) {
         return true;
     }
     return connected && !run->broken_ring && frontend->queues[0].guest_tx.sring &&
@@ -154,6 +158,8 @@ static void carry_out(struct XnHostileRun *run, const struct XnHostileAttack *at
 {
     struct XnFrontend *frontend = run->frontend;
 
+    frontend->config.ctrl_ring |=
+        find_in(hostile_ctrl_attacks, hostile_ctrl_attacks_count, attack->name) != NULL;
     if (attack->connected) {
         frontend_connect(frontend, &run->failure);
     } else {

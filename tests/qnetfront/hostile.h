@@ -32,6 +32,7 @@ struct XnHostileRun {
     struct XnFrontend *frontend;
     const struct XnOptions *options;
     struct XnFailure failure; /* the attack itself could not be carried out */
+    bool done; /* the attack itself has seen its end: no need to wait */
     bool broken_ring; /* the ring's indices are beyond use: no more requests after it */
 };
 
@@ -41,5 +42,13 @@ extern const struct XnHostileAttack hostile_ring_attacks[];
 extern const unsigned int hostile_ring_attacks_count;
 extern const struct XnHostileAttack hostile_flood_attacks[];
 extern const unsigned int hostile_flood_attacks_count;
+extern const struct XnHostileAttack hostile_ctrl_attacks[];
+extern const unsigned int hostile_ctrl_attacks_count;
+
+/* Replaces a key; an empty value leaves it out. */
+void hostile_override_key(struct XnHostileRun *run, const char *name, const char *value);
+
+/* Writes the keys, and says Connected. */
+void hostile_publish(struct XnHostileRun *run);
 
 #endif

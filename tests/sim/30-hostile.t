@@ -32,6 +32,9 @@ declare -A reason=(
     [unfinished]="announces a slot that is not in the ring"
     [slots-22]="more than 21 slots"
     [slots-40]="more than 21 slots"
+    [ctrl-jump-129]="control ring: more requests than"
+    [ctrl-jump-half]="control ring: more requests than"
+    [ctrl-jump-back]="control ring: more requests than"
 )
 
 resident() { # kB

@@ -324,8 +324,27 @@ bool frontend_share(struct XnFrontend *frontend, struct XnFailure *failure)
     return true;
 }
 
+void frontend_expect_headroom(struct XnFrontend *frontend, unsigned int asked)
+{
+    for (unsigned int i = 0; i < XN_QUEUES_MAX; i++) {
+        frontend->queues[i].guest_rx.headroom = asked < XN_HEADROOM_MAX ? asked : XN_HEADROOM_MAX;
+    }
+}
+
+/* As the configured keys ask for it. */
+static void expect_configured_headroom(struct XnFrontend *frontend)
+{
+    frontend_expect_headroom(frontend, 0);
+    for (unsigned int i = 0; i < frontend->config.keys_count; i++) {
+        if (strcmp(frontend->config.keys[i].name, "xdp-headroom") == 0) {
+            frontend_expect_headroom(frontend, atoi(frontend->config.keys[i].value));
+        }
+    }
+}
+
 bool frontend_connect(struct XnFrontend *frontend, struct XnFailure *failure)
 {
+    expect_configured_headroom(frontend);
     if (!frontend_prepare(frontend, failure) || !frontend_share(frontend, failure)) {
         return false;
     }

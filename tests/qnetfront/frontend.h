@@ -124,6 +124,9 @@ bool frontend_set_state(struct XnFrontend *frontend, enum xenbus_state state,
 bool frontend_wait_backend(struct XnFrontend *frontend, enum xenbus_state a, enum xenbus_state b,
                            struct XnFailure *failure);
 
+/* Each guest_rx packet must have the headroom that was asked for, or the most that there is. */
+void frontend_expect_headroom(struct XnFrontend *frontend, unsigned int asked);
+
 /* True while the backend is in state Connected, or hides nothing worse. */
 bool frontend_alive(const struct XnFrontend *frontend);
 

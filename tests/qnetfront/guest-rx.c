@@ -149,6 +149,17 @@ static bool take_hash(const netif_extra_info_t *info, struct XnFrameMeta *meta)
            info->u.hash.type <= _XEN_NETIF_CTRL_HASH_TYPE_IPV6_TCP;
 }
 
+/* Linux's extension: netif.h has no name for it. */
+static bool take_headroom(const netif_extra_info_t *info, struct XnGuestRxPacket *packet)
+{
+    uint16_t word[3]; /* headroom, padding */
+    bool twice = packet->headroom;
+
+    memcpy(word, &info->u, sizeof(word));
+    packet->headroom = word[0];
+    return !twice && word[0] && !word[1] && !word[2];
+}
+
 /* Reads one extra; returns whether another follows. */
 static bool take_extra(struct XnGuestRx *guest_rx, const netif_rx_response_t *slot,
                        struct XnGuestRxPacket *packet)
@@ -162,6 +173,8 @@ static bool take_extra(struct XnGuestRx *guest_rx, const netif_rx_response_t *sl
         good = take_gso(&info, &packet->meta);
     } else if (info.type == XEN_NETIF_EXTRA_TYPE_HASH) {
         good = take_hash(&info, &packet->meta);
+    } else if (info.type == XN_EXTRA_TYPE_XDP) {
+        good = take_headroom(&info, packet);
     }
     if (!good) {
         guest_rx->counters.wrong_extra++;
@@ -193,8 +206,10 @@ static void take_data(struct XnGuestRx *guest_rx, const netif_rx_response_t *res
     if (guest_rx->canary) {
         check_canary(guest_rx, page, response->offset, response->status);
     }
+    /* Only the first slot may begin behind headroom. */
+    counters->wrong_headroom += response->offset != (packet->parts ? 0 : guest_rx->headroom);
     counters->slots_unfilled +=
-        response->flags & NETRXF_more_data && response->status != XN_PAGE_SIZE;
+        response->flags & NETRXF_more_data && response->offset + response->status != XN_PAGE_SIZE;
     part->data = page_data(guest_rx, page) + response->offset;
     part->length = response->status;
     packet->parts++;
@@ -259,7 +274,7 @@ int guest_rx_receive(struct XnGuestRx *guest_rx, struct XnGuestRxPacket *packet)
         return 0;
     }
     packet->parts = packet->slots = packet->extras = 0;
-    packet->length = 0;
+    packet->length = packet->headroom = 0;
     packet->bad = false;
     packet->meta = (struct XnFrameMeta){0};
     take_packet(guest_rx, slots, packet);
@@ -267,8 +282,10 @@ int guest_rx_receive(struct XnGuestRx *guest_rx, struct XnGuestRxPacket *packet)
     counters->bytes += packet->length;
     counters->slots += packet->slots;
     counters->extras += packet->extras;
+    counters->wrong_headroom += packet->headroom != guest_rx->headroom;
     counters->slots_excess +=
-        !packet->bad && packet->slots != guest_rx_slots_needed(packet->length, packet->extras);
+        !packet->bad &&
+        packet->slots != guest_rx_slots_needed(packet->headroom + packet->length, packet->extras);
     if (packet->slots > counters->slots_most) {
         counters->slots_most = packet->slots;
     }
@@ -314,5 +331,5 @@ uint64_t guest_rx_violations(const struct XnGuestRxCounters *counters)
 {
     return counters->slots_excess + counters->slots_unfilled + counters->errors +
            counters->wrong_id + counters->wrong_flags + counters->wrong_size +
-           counters->wrong_extra + counters->canary + counters->partial;
+           counters->wrong_extra + counters->wrong_headroom + counters->canary + counters->partial;
 }

@@ -32,6 +32,7 @@ struct XnGuestRxCounters {
     uint64_t wrong_flags; /* undefined or contradictory flags, or set in the wrong slot */
     uint64_t wrong_size; /* status 0, or beyond the page */
     uint64_t wrong_extra; /* type, padding or chain of an extra */
+    uint64_t wrong_headroom; /* other than agreed on, or not where the extra says */
     uint64_t canary; /* pages with a byte changed outside the data */
     uint64_t partial; /* times that the backend published an unfinished packet */
     uint64_t notifies;
@@ -50,6 +51,7 @@ struct XnGuestRxPacket {
     unsigned int slots;
     unsigned int extras;
     uint32_t length;
+    uint16_t headroom; /* free bytes before the data of the first part */
     bool bad; /* an error status or a malformed chain: the data are not to be used */
     struct XnFrameMeta meta;
     uint16_t page[XN_RING_SLOTS]; /* by slot */
@@ -63,6 +65,7 @@ struct XnGuestRx {
     uint8_t *pages;
     unsigned int buffers; /* pages, all posted unless in the caller's hands */
     bool canary;
+    uint16_t headroom; /* that each packet must have */
     uint16_t generation;
     uint32_t refs[XN_RING_SLOTS];
     uint16_t posted_id[XN_RING_SLOTS]; /* by ring position */
@@ -88,7 +91,7 @@ bool guest_rx_push(struct XnGuestRx *guest_rx);
 /* Asks for an event with the next answer. True if one came meanwhile. */
 bool guest_rx_arm(struct XnGuestRx *guest_rx);
 
-/* Slots that a packet takes with full coalesce. */
+/* Slots that a packet, with its headroom, takes with full coalesce. */
 unsigned int guest_rx_slots_needed(uint32_t length, unsigned int extras);
 
 /* What no correct backend does. */

@@ -42,7 +42,8 @@ static enum XnExit run_connected(const struct XnMode *mode, struct XnFrontend *f
         return XN_EXIT_NOT_CONNECTED;
     }
     frontend->ctrl_work = &work;
-    if (ctrl_work_begin(&work, frontend, failure)) {
+    if (ctrl_work_begin(&work, frontend, failure) &&
+        wishes_run(&options->wishes, frontend, failure)) {
         result = mode->run(frontend, options, report, failure);
     } else {
         result = frontend_alive(frontend) ? XN_EXIT_FAILED : XN_EXIT_BACKEND_CLOSED;

@@ -31,6 +31,12 @@ static const char usage_text[] =
     "  --queues N               use N queues, or as many as the backend offers (1)\n"
     "  --event-channels split|single   split where the backend offers it (split)\n"
     "  --rx-slots N             guest_rx buffers to post, 0 to 256 (256)\n"
+    "  --multicast LIST         addresses to add to the backend's list before traffic; -MAC "
+    "deletes\n"
+    "                           one, MAC*N is N in a row, and with a ! behind it the last of them\n"
+    "                           must be refused\n"
+    "  --reconfigure N,...      bytes of headroom to change to before traffic, one after the "
+    "other\n"
     "  --ctrl SCRIPT            send these messages through the control ring before traffic\n"
     "  --ctrl-loop SCRIPT       and these again and again while there is traffic\n"
     "  --static-grants all|guest-rx|guest-tx|half|none   have the backend keep these pages of the\n"
@@ -85,6 +91,8 @@ enum {
     OPT_QUEUES,
     OPT_EVENT_CHANNELS,
     OPT_RX_SLOTS,
+    OPT_MULTICAST,
+    OPT_RECONFIGURE,
     OPT_CTRL,
     OPT_CTRL_LOOP,
     OPT_STATIC_GRANTS,
@@ -129,6 +137,8 @@ static const struct option long_options[] = {
     {"queues", required_argument, NULL, OPT_QUEUES},
     {"event-channels", required_argument, NULL, OPT_EVENT_CHANNELS},
     {"rx-slots", required_argument, NULL, OPT_RX_SLOTS},
+    {"multicast", required_argument, NULL, OPT_MULTICAST},
+    {"reconfigure", required_argument, NULL, OPT_RECONFIGURE},
     {"ctrl", required_argument, NULL, OPT_CTRL},
     {"ctrl-loop", required_argument, NULL, OPT_CTRL_LOOP},
     {"static-grants", required_argument, NULL, OPT_STATIC_GRANTS},
@@ -315,6 +325,12 @@ static bool take_option(struct XnOptions *options, int option, char *value)
         return good;
     case OPT_RX_SLOTS:
         return parse_uint(value, 0, XN_RING_SLOTS, &options->frontend.rx_buffers);
+    case OPT_MULTICAST:
+        options->wishes.multicast = value;
+        return wishes_valid(&options->wishes);
+    case OPT_RECONFIGURE:
+        options->wishes.reconfigure = value;
+        return wishes_valid(&options->wishes);
     case OPT_CTRL:
         options->ctrl.script = value;
         return true;

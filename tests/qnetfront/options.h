@@ -8,6 +8,7 @@
 #include "frontend.h"
 #include "layout.h"
 #include "verify.h"
+#include "wishes.h"
 
 /* Exit statuses, as --help tells them. */
 enum XnExit {
@@ -28,6 +29,7 @@ struct XnOptions {
     const char *progress;
     const char *attack;
     struct XnCtrlWork ctrl;
+    struct XnWishes wishes;
     uint64_t count; /* frames, 0: once through the sizes, or no bound with --seconds */
     unsigned int seconds; /* 0: no bound */
     unsigned int size_min, size_max, size_step;

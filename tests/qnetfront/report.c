@@ -136,6 +136,7 @@ void report_guest_rx(struct XnReport *report, const struct XnFrontend *frontend)
     report_number(report, "guest_rx_wrong_flags", counters.wrong_flags);
     report_number(report, "guest_rx_wrong_size", counters.wrong_size);
     report_number(report, "guest_rx_wrong_extra", counters.wrong_extra);
+    report_number(report, "guest_rx_wrong_headroom", counters.wrong_headroom);
     report_number(report, "guest_rx_canary", counters.canary);
     report_number(report, "guest_rx_partial", counters.partial);
     report_number(report, "guest_rx_pushes", counters.pushes);

@@ -24,6 +24,11 @@
 /* netif.h: a frontend that keeps to 18 data slots is served by every backend. */
 #define XN_GUEST_TX_SLOTS_MAX XEN_NETIF_NR_SLOTS_MIN
 
+/* Headroom before a guest_rx packet, for an XDP program: Linux has it, Xen's netif.h not. The
+ * backend gives at most so much. */
+#define XN_EXTRA_TYPE_XDP 5
+#define XN_HEADROOM_MAX 256
+
 /* The hash of a frame, as its extra tells it. */
 struct XnFrameHash {
     bool found;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# 15-checksums.t - who says that a guest cannot complete checksums: the guest, or its administrator
+# 18-checksums.t - who says that a guest cannot complete checksums: the guest, or its administrator
 
 # shellcheck source=tests/sim/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

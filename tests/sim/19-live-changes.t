@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# 16-live-changes.t - what a connected frontend changes: multicast filter, XDP headroom; and how often
+# 19-live-changes.t - what a connected frontend changes: multicast filter, XDP headroom; and how often
 
 # shellcheck source=tests/sim/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -44,6 +44,10 @@ gets() {
     is "$name: $dropped are left out" "$(since vif1.0 guest_rx_drop_multicast)" "$dropped"
 }
 
+filtered() { # now
+    grep multicast "$daemon_log" | tail -n 1 | grep -q filtered
+}
+
 multicast=(--to 01:00:5e:01:02:03)
 broadcast=(--to ff:ff:ff:ff:ff:ff)
 
@@ -65,6 +69,43 @@ front_start 1 0 --features request-multicast-control=1
 wait_for 10 link_up vif1.0
 gets "with a filter from the start" 100 0 100 "${multicast[@]}"
 is "nothing of that closes the vif" "$(backend_state 1 0)" 4
+front_stop
+# The guest's own list.
+with_list() { # CHANGES LIST OPTION...
+    local changes=$1 list=$2 before
+    shift 2
+    before=$(counter vif1.0 guest_tx_multicast)
+    front_start 1 0 --features request-multicast-control=1 --multicast "$list" "$@"
+    wait_for 10 link_up vif1.0
+    wait_for 5 counted guest_tx_multicast $((before + changes))
+}
+counted() { # NAME VALUE
+    [ "$(counter vif1.0 "$1")" -eq "$2" ]
+}
+with_list 1 01:00:5e:01:02:03
+gets "an address that the guest asked for" 100 100 0 "${multicast[@]}"
+gets "one that it did not" 100 0 100 --to 01:00:5e:01:02:04
+gets "IPv6's" 100 0 100 --to 33:33:00:00:00:01
+front_stop
+with_list 4 33:33:00:00:00:01,01:00:5e:01:02:03,-01:00:5e:01:02:03,-01:00:5e:0f:0f:0f
+gets "an address that it gave up" 100 0 100 "${multicast[@]}"
+gets "one that it kept" 100 100 0 --to 33:33:00:00:00:01
+front_stop
+with_list 67 '01:00:5e:7f:00:00*64,01:00:5e:01:02:03!,-01:00:5e:7f:00:00,01:00:5e:01:02:03' --queues 2
+gets "64 addresses, one of them exchanged" 100 100 0 "${multicast[@]}"
+gets "the last of them" 100 100 0 --to 01:00:5e:7f:00:3f
+gets "the one that went" 100 0 100 --to 01:00:5e:7f:00:00
+is "changes are counted" "$(counter vif1.0 guest_tx_multicast)" 72
+write request-multicast-control 0
+ok "without the filter" wait_for 5 said "all multicast is wanted"
+gets "the list does not matter" 100 100 0 --to 01:00:5e:7f:00:00
+write request-multicast-control 1
+ok "with it" wait_for 5 filtered
+gets "it is as it was" 100 0 100 --to 01:00:5e:7f:00:00
+front_stop
+front_start 1 0 --features request-multicast-control=1
+wait_for 10 link_up vif1.0
+gets "the next connection begins with none" 100 0 100 --to 01:00:5e:7f:00:3f
 front_stop
 refused "a filter that is no number" 1 0 "request-multicast-control is 'yes', not a number" \
     --features request-multicast-control=yes
@@ -112,6 +153,21 @@ ok "the program goes" reconfigure 0
 slots_each "and with it the headroom" 1
 has "super-frames come again" "$(qnetctl stats vif1.0 --json)" '"gso_tcpv4" *: *true'
 
+front_stop
+
+# The guest checks where each frame begins, and that no slot is wasted.
+lengths=(--size 14:65535:97 --csum mixed)
+ok "headroom 256, all lengths" wire_to_guest rx 1 vif1.0 "${lengths[@]}" --reconfigure 256
+ok "headroom 1" wire_to_guest rx 1 vif1.0 "${lengths[@]}" --features xdp-headroom=1
+ok "from 100 to 256 to 17" wire_to_guest rx 1 vif1.0 "${lengths[@]}" --queues 2 \
+    --features xdp-headroom=100 --reconfigure 256,17
+ok "from 256 to none" wire_to_guest rx 1 vif1.0 "${lengths[@]}" --features xdp-headroom=256 \
+    --reconfigure 0
+ok "more than there is" wire_to_guest rx 1 vif1.0 "${lengths[@]}" --reconfigure 65535
+ok "32 buffers and headroom" wire_to_guest rx 1 vif1.0 "${lengths[@]}" --rx-slots 32 \
+    --reconfigure 256
+
+front_settled --queues 2
 # Frames that arrive meanwhile are not lost.
 often() {
     local i
@@ -223,9 +279,6 @@ fi
 between "memory does not grow (KiB)" -4096 "$(($(memory) - memory_before))" \
     $growth
 write request-multicast-control 1
-filtered() {
-    grep multicast "$daemon_log" | tail -n 1 | grep -q filtered
-}
 ok "the last word counts" wait_for 5 filtered
 is "the vif is connected still" "$(backend_state 1 0)" 4
 front_pid=$flooded_pid

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# 17-quirks.t - frontends that do less than Linux's: few buffers, no events, one channel, no features
+# 24-quirks.t - frontends that do less than Linux's: few buffers, no events, one channel, no features
 
 # shellcheck source=tests/sim/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

@@ -150,8 +150,6 @@ poor() {
 }
 
 ip link del xenbr0
-echo 0 >/proc/sys/net/ipv6/conf/all/disable_ipv6
-echo 0 >/proc/sys/net/ipv6/conf/default/disable_ipv6
 tcp_host 1500
 ok "content to send" make_content $megabytes
 no_gso=feature-gso-tcpv4=0,feature-gso-tcpv6=0

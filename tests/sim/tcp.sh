@@ -15,6 +15,8 @@ ipv6=(fd00::1 fd00::2 fd00::3)
 
 # The host in its role as domain 0: a bridge, and a name for its network namespace.
 tcp_host() { # MTU
+    echo 0 >/proc/sys/net/ipv6/conf/all/disable_ipv6
+    echo 0 >/proc/sys/net/ipv6/conf/default/disable_ipv6
     ip netns attach domain0 $$
     bridge xenbr0 "$1"
     add_addresses 0 xenbr0

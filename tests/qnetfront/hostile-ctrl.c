@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* hostile-ctrl.c - attacks through the control ring */
 #include "ctrl-script.h"
+#include "frame.h"
 #include "hostile.h"
+#include "static-grants.h"
 
 #include <stdio.h>
 
@@ -220,6 +222,73 @@ static void act_rewrite(struct XnHostileRun *run, int64_t argument)
     }
 }
 
+/* A packet of @length bytes in the pages from @first on, as they are. */
+static void put_packet(struct XnHostileRun *run, unsigned int first, uint32_t length)
+{
+    struct XnGuestTx *guest_tx = &run->frontend->queues[0].guest_tx;
+    uint32_t rest = length;
+
+    for (unsigned int page = first; rest; page++) {
+        uint32_t size = rest < XN_PAGE_SIZE ? rest : XN_PAGE_SIZE;
+        netif_tx_request_t request = {.gref = guest_tx->refs[page],
+                                      .id = page,
+                                      .size = page == first ? length : size,
+                                      .flags = rest > size ? NETTXF_more_data : 0};
+
+        if (page == first) {
+            request.flags |= NETTXF_csum_blank;
+        }
+        rest -= size;
+        guest_tx_queue_raw(guest_tx, &request, false, !rest);
+    }
+}
+
+/* Packets in pages that the backend has mapped, and that change while it looks at them. */
+static void act_static_rewrite(struct XnHostileRun *run, int64_t argument)
+{
+    struct XnGuestTx *guest_tx = &run->frontend->queues[0].guest_tx;
+    struct XnStaticGrants grants = {0};
+    struct XnFrameSpec spec = {.seed = 1, .length = XN_FRAME_MAX, .kind = XN_FRAME_TCP4};
+    uint64_t end = clock_ms() + (uint64_t)argument;
+    uint32_t random = run->options->seed;
+
+    if (!static_grants_add(&grants, run->frontend, XN_STATIC_GRANTS_ALL, &run->failure)) {
+        return;
+    }
+    frame_build(&spec, guest_tx->pages);
+    while (clock_ms() < end && !xn_stop_requested && frontend_alive(run->frontend)) {
+        while (guest_tx_room(guest_tx) > 2 * XN_LAYOUT_SLOTS) {
+            put_packet(run, 0, XN_FRAME_MAX);
+            put_packet(run, 0, 1514);
+        }
+        frontend_push_guest_tx(run->frontend, &run->frontend->queues[0]);
+        for (unsigned int i = 0; i < REWRITES; i++) {
+            volatile uint8_t *byte = guest_tx->pages + next_random(&random) % 128;
+
+            *byte ^= 1u << next_random(&random) % 8;
+        }
+        frame_build(&spec, guest_tx->pages);
+        if (guest_tx_reap(guest_tx) < 0) {
+            run->broken_ring = true;
+            return;
+        }
+        frontend_wait(run->frontend, -1, 0, 0);
+    }
+}
+
+/* Pages that the backend has mapped are shared no more. */
+static void act_static_unshared(struct XnHostileRun *run, int64_t argument)
+{
+    static struct XnCtrlResults results;
+
+    (void)argument;
+    if (ctrl_script_run(run->frontend, "add-gref 0 g0-g511 = ok", &results, &run->failure)) {
+        xengntshr_unshare(run->frontend->gntshr, run->frontend->ctrl.spare, XN_CTRL_SPARE_PAGES);
+        run->frontend->ctrl.spare = NULL;
+    }
+    run->done = true;
+}
+
 #define KEY(attack_name, words, index)                                                   \
     {                                                                                    \
         .name = attack_name, .what = words, .expect = XN_HOSTILE_REFUSE, .act = act_key, \
@@ -253,6 +322,10 @@ const struct XnHostileAttack hostile_ctrl_attacks[] = {
          1000),
     RING("ctrl-events", "the control ring's events with nothing to do for 2 s", SERVE, act_events,
          2000),
+    RING("ctrl-static-rewritten", "static grants whose pages change while they are read", LIVE,
+         act_static_rewrite, 300),
+    RING("ctrl-static-unshared", "static grants that are taken back while they are mapped", SERVE,
+         act_static_unshared, 0),
     RING("ctrl-rewritten", "messages and tables that change while they are read", LIVE, act_rewrite,
          300),
 };

@@ -11,7 +11,7 @@
 const char *const xn_static_grants_name[XN_STATIC_GRANTS_CHOICES] = {
     [XN_STATIC_GRANTS_NONE] = "none",         [XN_STATIC_GRANTS_ALL] = "all",
     [XN_STATIC_GRANTS_GUEST_RX] = "guest-rx", [XN_STATIC_GRANTS_GUEST_TX] = "guest-tx",
-    [XN_STATIC_GRANTS_HALF] = "half",
+    [XN_STATIC_GRANTS_HALF] = "half",         [XN_STATIC_GRANTS_READ_ONLY] = "read-only",
 };
 
 /* The pages of a queue in an order that is always the same. Returns their number. */
@@ -21,11 +21,14 @@ static unsigned int collect(const struct XnStaticGrants *grants, unsigned int qu
     const struct XnGuestRx *guest_rx = &grants->frontend->queues[queue].guest_rx;
     const struct XnGuestTx *guest_tx = &grants->frontend->queues[queue].guest_tx;
     unsigned int step = grants->choice == XN_STATIC_GRANTS_HALF ? 2 : 1;
+    uint16_t guest_rx_flags =
+        grants->choice == XN_STATIC_GRANTS_READ_ONLY ? XEN_NETIF_CTRLF_GREF_readonly : 0;
     unsigned int count = 0;
 
     for (unsigned int i = 0; grants->choice != XN_STATIC_GRANTS_GUEST_TX && i < guest_rx->buffers;
          i += step) {
-        entry[count++] = (struct xen_netif_gref){guest_rx->refs[i], 0, STATUS_UNTOUCHED};
+        entry[count++] =
+            (struct xen_netif_gref){guest_rx->refs[i], guest_rx_flags, STATUS_UNTOUCHED};
     }
     for (unsigned int i = 0; grants->choice != XN_STATIC_GRANTS_GUEST_RX && i < XN_RING_SLOTS;
          i += step) {

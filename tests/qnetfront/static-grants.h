@@ -18,6 +18,7 @@ enum XnStaticGrantsChoice {
     XN_STATIC_GRANTS_GUEST_RX,
     XN_STATIC_GRANTS_GUEST_TX,
     XN_STATIC_GRANTS_HALF, /* every other page of both */
+    XN_STATIC_GRANTS_READ_ONLY, /* all, and none may be written to: of no use for guest_rx */
     XN_STATIC_GRANTS_CHOICES
 };
 

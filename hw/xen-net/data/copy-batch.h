@@ -5,10 +5,10 @@
  * Theory of operation
  *
  * Operations are added one after the other and executed by one call. A batch goes in one direction
- * and concerns one guest: gntdev marks pages dirty by one flag for a whole group of operations,
- * and a guest whose memory is slow must not hold up another's packets (protocol.md 6.1). The guest
- * side of an operation never leaves its page, and neither does ours, since both have the same
- * offset; so one operation here is one for the hypervisor.
+ * and concerns one guest: gntdev marks pages dirty by one flag for a whole group of operations
+ * (`writeable` of struct gntdev_copy_batch in Linux), and a guest whose memory is slow must not
+ * hold up another's packets. The guest side of an operation never leaves its page, and neither does
+ * ours, since both have the same offset; so one operation here is one for the hypervisor.
  */
 #ifndef XN_DATA_COPY_BATCH_H
 #define XN_DATA_COPY_BATCH_H

@@ -2,9 +2,10 @@
 /*
  * checksum-fill.h - complete checksums for guests that cannot complete them
  *
- * Some guests take blank checksums and then forward, filter or read the packet as if it were
- * whole (user-reports rows 14-16): they get complete ones, always where the vif says so
- * (rx-csum=fill, feature-no-csum-offload), and in DHCP for everyone.
+ * Some guests take blank checksums and then forward, filter or read the packet as if it were whole,
+ * FreeBSD as a router among them (FreeBSD bug 154428): they get complete ones, always where the vif
+ * says so (rx-csum=fill, feature-no-csum-offload), and in DHCP for everyone, whose clients read
+ * packets before the guest's stack completes them.
  */
 #ifndef XN_NETIF_CHECKSUM_FILL_H
 #define XN_NETIF_CHECKSUM_FILL_H

@@ -37,8 +37,9 @@ void gnttab_unmap(struct XnGnttab *gnttab, void *page);
 
 /*
  * Executes `count` segments in order. Each segment's status tells its own fate. When the call
- * itself fails, some statuses would read as success although nothing was copied (protocol.md 0.6),
- * so then every one of them is set to GNTST_general_error and false is returned.
+ * itself fails, some statuses would read as success although nothing was copied (gntdev writes
+ * success first and drops the operations it had gathered: Linux's gntdev_grant_copy_seg()), so then
+ * every one of them is set to GNTST_general_error and false is returned.
  * All segments of a call go in the same direction.
  */
 bool gnttab_copy(struct XnGnttab *gnttab, XnCopySegment *segments, uint32_t count);

@@ -99,7 +99,7 @@ static void test_blank_checksum(gconstpointer stack)
     }
 }
 
-/* Report 20: with any number of bytes given, the walk says whether it needs more, and never reads
+/* XSA-423: with any number of bytes given, the walk says whether it needs more, and never reads
  * on. */
 static void test_headers_given_in_part(gconstpointer stack)
 {

@@ -245,7 +245,7 @@ static void test_empty_slots_count_but_hold_nothing(void)
     }
 }
 
-/* Reports 20 and 54: any way to cut 66 bytes into three slots, in pieces of 0 bytes and up. */
+/* XSA-423: any way to cut 66 bytes into three slots, in pieces of 0 bytes and up. */
 static void test_every_split_of_a_header(void)
 {
     enum { SIZE = 66 };

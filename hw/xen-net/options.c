@@ -61,9 +61,8 @@ bool options_parse(int argc, char **argv, struct XnOptions *ret_options, GError 
         {"workers", 'w', 0, G_OPTION_ARG_INT, &workers,
          "Threads that move packets (default: one per CPU, at most 8)", "N"},
         {"max-queues", 0, 0, G_OPTION_ARG_INT, &queue_max,
-         "Queues that a guest may use (default: one per CPU, at most 8); a vif's own key "
-         "max-queues "
-         "wins",
+         "Queues that a guest may use (default: one per CPU, at most 8), unless the vif has a key "
+         "max-queues",
          "N"},
         {"buffers", 0, 0, G_OPTION_ARG_STRING, &buffers,
          "Packet memory: granted (to ourselves, faster), plain, or auto (default)", "KIND"},

@@ -69,7 +69,7 @@ static void connection_broken(void *opaque, const char *reason)
         .reason = reason,
     };
     g_idle_add_full(G_PRIORITY_DEFAULT, connection_broken_on_main, message, g_free);
-    /* cppcheck-suppress memleak */
+    /* cppcheck-suppress memleak ; the loop frees the message */
 }
 
 static void *connection_map(struct XnConnection *connection, const char *ring, uint32_t ref,
@@ -373,8 +373,7 @@ static void connection_end(struct XnConnection *connection, bool leave)
     }
     connection->config.credit->guest_tx = connection->shared.guest_tx_credit;
     connection->config.credit->guest_rx = connection->shared.guest_rx_credit;
-    /* The first queue is the interface itself; the others take part again at the next connection.
-     */
+    /* The first queue is the interface itself; the others come back with the next connection. */
     if (!leave && !port_set_queues(connection->config.port, 1, &error)) {
         log_warning(connection->config.name, "%s", error->message);
     }

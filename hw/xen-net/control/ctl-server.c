@@ -56,8 +56,7 @@ GQuark ctl_error_quark(void)
     return g_quark_from_static_string("qnetback-ctl");
 }
 
-/* --- the socket --------------------------------------------------------------------------------
- */
+/* --- the socket --- */
 
 static bool ctl_fail(GError **error, const char *what, const char *path)
 {
@@ -158,8 +157,7 @@ static int ctl_open_socket(const char *path, GError **error)
     return fd;
 }
 
-/* --- one request -------------------------------------------------------------------------------
- */
+/* --- one request --- */
 
 static void ctl_send(struct XnCtlClient *client, JsonNode *message)
 {
@@ -411,8 +409,7 @@ static void ctl_handle_line(struct XnCtlClient *client, const char *line, gsize 
     }
 }
 
-/* --- a client's turns --------------------------------------------------------------------------
- */
+/* --- a client's turns --- */
 
 /* To be called from the client's own callback only: it has one under way at any time. */
 static void ctl_client_drop(struct XnCtlClient *client)

@@ -12,11 +12,17 @@ GQuark store_key_error_quark(void)
     return g_quark_from_static_string("qnetback-store-key");
 }
 
+char *store_key_quote(const char *text)
+{
+    g_autofree char *start = g_strndup(text, STORE_KEY_QUOTE_MAX);
+
+    return g_strescape(start, NULL);
+}
+
 static bool store_key_malformed(const struct XnKey *key, const char *text, const char *expected,
                                 GError **error)
 {
-    g_autofree char *start = g_strndup(text, STORE_KEY_QUOTE_MAX);
-    g_autofree char *quoted = g_strescape(start, NULL);
+    g_autofree char *quoted = store_key_quote(text);
 
     g_set_error(error, XN_STORE_KEY_ERROR, XN_STORE_KEY_ERROR_MALFORMED, "%s is '%s', not %s",
                 key->name, quoted, expected);

@@ -63,6 +63,9 @@ union XnKeyValue {
     struct XnMac mac;
 };
 
+/* The start of a value that is not what it should be, as a message can quote it; for g_free(). */
+char *store_key_quote(const char *text);
+
 /* Parses `text` by the type of `key`. Text and paths are only checked. Pure. */
 bool store_key_parse(const struct XnKey *key, const char *text, union XnKeyValue *ret_value,
                      GError **error);

@@ -12,16 +12,6 @@
 #define GUEST_RX_CSUM_FILL "fill"
 #define GUEST_RX_CSUM_OFFLOAD "offload"
 
-/* How much of a bad value a message quotes. */
-#define QUOTE_MAX 40
-
-static char *vif_settings_quote(const char *text)
-{
-    g_autofree char *start = g_strndup(text, QUOTE_MAX);
-
-    return g_strescape(start, NULL);
-}
-
 static void vif_settings_clear_rate(struct XnVifRate *rate)
 {
     g_free(rate->text);
@@ -47,7 +37,7 @@ bool vif_settings_take_rate(struct XnVifRate *rate, const char *text, const char
     if (!text) {
         log_info(name, "%s is not limited any more", what);
     } else if (!credit_parse(text, &rate->rate, &reason)) {
-        g_autofree char *quoted = vif_settings_quote(text);
+        g_autofree char *quoted = store_key_quote(text);
 
         log_warning(name, "%s is not limited: the rate '%s' %s", what, quoted, reason);
     } else {
@@ -107,7 +97,7 @@ bool vif_settings_restrict(struct XnStore *store, const char *directory,
         features->csum_ipv6 = false;
         *features = features_normalise(*features);
     } else if (strcmp(csum, GUEST_RX_CSUM_OFFLOAD) != 0) {
-        g_autofree char *quoted = vif_settings_quote(csum);
+        g_autofree char *quoted = store_key_quote(csum);
 
         *ret_complaint = g_strdup_printf("%s is '%s', not " GUEST_RX_CSUM_OFFLOAD
                                          " or " GUEST_RX_CSUM_FILL "; using " GUEST_RX_CSUM_OFFLOAD,

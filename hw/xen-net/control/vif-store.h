@@ -13,8 +13,10 @@
 
 #include "xen/store.h"
 
-/* The state that is written in xenstore; an empty or absent node reads as XenbusStateUnknown, one
- * that holds no state as XN_FRONTEND_NONSENSE. */
+/*
+ * The state that is written in xenstore; an empty or absent node reads as XenbusStateUnknown, one
+ * that holds no state as XN_FRONTEND_NONSENSE.
+ */
 bool vif_store_read_state(struct XnStore *store, const char *path, enum xenbus_state *ret_state,
                           GError **error);
 

@@ -14,8 +14,7 @@
 #include "control/vif-state.h"
 #include "port/link-watch.h"
 
-/* How long a frontend may take to close, once it has been asked to. The toolstack waits for 10 s.
- */
+/* How long a frontend may take to close when it is asked to; the toolstack waits for 10 s. */
 #define XN_VIF_CLOSE_MS 5000u
 
 /* What the daemon lends to its vifs; outlives them. */

@@ -94,11 +94,6 @@ void workers_move(struct XnWorkers *workers, const struct XnWorker *from, const 
     workers_find(workers, to)->queues++;
 }
 
-unsigned workers_count(const struct XnWorkers *workers)
-{
-    return workers->count;
-}
-
 enum XnBufferKind workers_buffer_kind(const struct XnWorkers *workers)
 {
     for (unsigned i = 0; i < workers->count; i++) {

@@ -31,8 +31,6 @@ void workers_release(struct XnWorkers *workers, const struct XnWorker *worker);
 void workers_move(struct XnWorkers *workers, const struct XnWorker *from,
                   const struct XnWorker *to);
 
-unsigned workers_count(const struct XnWorkers *workers);
-
 /* XN_BUFFERS_GRANTED when all of them have granted buffers, else XN_BUFFERS_PLAIN. */
 enum XnBufferKind workers_buffer_kind(const struct XnWorkers *workers);
 

@@ -140,6 +140,7 @@ struct XnTurn {
  * dealt with: 0 means that the turn was for nothing.
  */
 uint32_t guest_tx_turn(struct XnQueue *queue, struct XnTurn *turn);
+uint32_t guest_rx_turn(struct XnQueue *queue, struct XnTurn *turn);
 
 /* The next frame for the guest, wherever it comes from. */
 enum XnGuestRxSource {
@@ -159,7 +160,5 @@ enum XnGuestRxSource guest_rx_source_next(struct XnQueue *queue, uint8_t *frame,
 /* Puts the frame that guest_rx_source_next() gave last back, to be the next one again. */
 void guest_rx_source_put_back(struct XnQueue *queue, const uint8_t *frame, uint32_t length,
                               const struct XnGuestRxMeta *meta);
-
-uint32_t guest_rx_turn(struct XnQueue *queue, struct XnTurn *turn);
 
 #endif

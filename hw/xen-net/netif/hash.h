@@ -94,8 +94,7 @@ uint32_t hash_algorithm(const struct XnHash *hash);
  */
 struct XnHashResult hash_frame(const struct XnHash *hash, const uint8_t *bytes, uint32_t length);
 
-/* The queue, less than queue_count, for a frame with this hash value (0 if it has none). Any
- * thread. */
+/* The queue, below queue_count, for a frame with this hash (0 if it has none). Any thread. */
 uint32_t hash_queue(const struct XnHash *hash, uint32_t value);
 
 /* The extra info that tells the frontend a hash that was found. Every byte of it is defined. */

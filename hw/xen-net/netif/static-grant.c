@@ -88,7 +88,6 @@ static bool grant_add(struct XnStaticGrants *table, const struct xen_netif_gref 
     index = table->free[table->limit - table->count];
     table->grants[index] = (struct XnStaticGrant){
         .ref = entry->ref,
-        .used = true,
         .readonly = entry->flags & XEN_NETIF_CTRLF_GREF_readonly,
     };
     table->buckets[bucket] = (uint16_t)(index + 1);
@@ -99,7 +98,6 @@ static bool grant_add(struct XnStaticGrants *table, const struct xen_netif_gref 
 static void grant_delete(struct XnStaticGrants *table, uint16_t index)
 {
     bucket_empty(table, bucket_of(table, table->grants[index].ref));
-    table->grants[index].used = false;
     table->free[table->limit - table->count] = index;
     table->count--;
 }
@@ -160,14 +158,4 @@ uint32_t static_grant_find(const struct XnStaticGrants *table, uint32_t ref)
     uint16_t found = table->buckets[bucket_of(table, ref)];
 
     return found == 0 ? XN_STATIC_GRANT_NONE : found - 1u;
-}
-
-uint32_t static_grant_next(const struct XnStaticGrants *table, uint32_t index)
-{
-    for (; index < table->limit; index++) {
-        if (table->grants[index].used) {
-            return index;
-        }
-    }
-    return XN_STATIC_GRANT_NONE;
 }

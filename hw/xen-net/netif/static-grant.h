@@ -30,7 +30,6 @@
 
 struct XnStaticGrant {
     uint32_t ref;
-    bool used;
     /* The guest must not be written to through it. */
     bool readonly;
 };
@@ -72,12 +71,6 @@ void static_grant_delete_indices(struct XnStaticGrants *table, const uint16_t *i
 
 /* Place of a reference; XN_STATIC_GRANT_NONE when it is not known. */
 uint32_t static_grant_find(const struct XnStaticGrants *table, uint32_t ref);
-
-/*
- * First place in use that is not below `index`; XN_STATIC_GRANT_NONE behind the last. For the way
- * out, where all are unmapped.
- */
-uint32_t static_grant_next(const struct XnStaticGrants *table, uint32_t index);
 
 /* Whether the grant at a place in use is read-only. */
 static inline bool static_grant_is_readonly(const struct XnStaticGrants *table, uint32_t index)

@@ -62,8 +62,7 @@ struct XnPortQueue *port_queue(struct XnPort *port, unsigned index);
  */
 bool port_set_queues(struct XnPort *port, unsigned count, GError **error);
 
-/* Frames may be received with these offloads (TUN_F_* of linux/if_tun.h) from now on. Main thread.
- */
+/* Frames may be received with these offloads (TUN_F_* of linux/if_tun.h) now. Main thread. */
 bool port_set_offloads(struct XnPort *port, unsigned offloads, GError **error);
 
 /* Tells the host's network whether the other end is there. Main thread. */

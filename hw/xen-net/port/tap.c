@@ -105,8 +105,10 @@ static void tap_detach(struct XnPortQueue *queue)
     }
 }
 
-/* The address that Xen's scripts give to backend interfaces: the highest, so that a bridge never
- * takes it for its own. */
+/*
+ * The address that Xen's scripts give to backend interfaces: the highest, so that a bridge never
+ * takes it for its own.
+ */
 static bool tap_set_address(const struct XnPort *port, const char *name, GError **error)
 {
     static const unsigned char address[6] = {0xfe, 0xff, 0xff, 0xff, 0xff, 0xff};

@@ -20,8 +20,7 @@ GQuark store_error_quark(void);
 enum XnStoreError {
     /* The node does not exist. */
     XN_STORE_ERROR_ABSENT,
-    /* We may not do that; xenstored also answers so for a missing node below another's directory.
-     */
+    /* We may not; so xenstored also answers for a missing node below another's directory. */
     XN_STORE_ERROR_DENIED,
     /* A quota of xenstored (watches, nodes, transactions) is used up. */
     XN_STORE_ERROR_QUOTA,

@@ -99,8 +99,7 @@ static void test_blank_checksum(gconstpointer stack)
     }
 }
 
-/* XSA-423: with any number of bytes given, the walk says whether it needs more, and never reads
- * on. */
+/* XSA-423: with any number of bytes the walk says if it needs more, and never reads on. */
 static void test_headers_given_in_part(gconstpointer stack)
 {
     g_autofree struct Frame *frame = g_new(struct Frame, 1);
@@ -330,8 +329,7 @@ static void test_payload_of_one_segment(void)
     }
 }
 
-/* A few random bytes in a good frame: an answer, within the bytes given, that more bytes confirm.
- */
+/* A few random bytes in a good frame: an answer, within the bytes given, that more confirm. */
 static void test_random_damage(void)
 {
     uint32_t results[XN_OFFLOAD_BAD + 1] = {0};

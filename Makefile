@@ -9,7 +9,7 @@
 #   SANITIZE=address,undefined   build with these sanitizers (with a BUILD of its own)
 #   WERROR=yes                warnings are errors
 #   CC=, CFLAGS=, LDFLAGS=    win over what configure found
-#   TESTS='...'               only these tests, for check-unit, -sim, -hygiene and -xen
+#   TESTS='...'               only these tests, for check-unit, -sim, -soak, -hygiene and -xen
 
 VERSION := 0.1.0
 
@@ -85,6 +85,7 @@ SHIM_LIBS := $(patsubst tests/xensim/shim-%.map,$(B)/xensim/lib/libxen%.so.1,\
 	$(wildcard tests/xensim/shim-*.map))
 PRELOAD_SRC := $(wildcard tests/xensim/preload.c)
 SIMTOOL_SRC := $(wildcard tests/xensim/tool-*.c)
+SIMTOOL_PARTS := $(patsubst %,tests/xensim/%.c,guest-store probe-store store-changes)
 
 LIB := $(if $(LIB_SRC),$(B)/libqnetback.a)
 UNIT := $(patsubst %.c,$(B)/%,$(UNIT_SRC))
@@ -95,7 +96,7 @@ PROGRAMS := $(if $(MAIN_SRC),$(B)/qnetback) $(if $(TOOLS_SRC),$(B)/qnetctl)
 TEST_PROGRAMS := $(if $(FRONT_SRC),$(B)/qnetfront) $(if $(CONTRACT_SRC),$(B)/contract) $(XENSIM)
 
 OBJECTS := $(call obj,$(LIB_SRC) $(MAIN_SRC) $(TOOLS_SRC) $(UNIT_SRC) $(FRONT_SRC) $(CONTRACT_SRC) \
-	$(SIMTOOL_SRC) tests/xensim/guest-store.c) $(call pic,$(CORE_SRC) $(SHIM_SRC) $(PRELOAD_SRC))
+	$(SIMTOOL_SRC) $(SIMTOOL_PARTS)) $(call pic,$(CORE_SRC) $(SHIM_SRC) $(PRELOAD_SRC))
 
 C_FILES = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
 
@@ -196,6 +197,8 @@ $(B)/xensim/lib/preload.so: $(B)/pic/tests/xensim/preload.o
 	$(Q)$(CC) -shared $(LINK_FLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) -ldl
 
 $(B)/xensim/bin/xensim: $(call obj,tests/xensim/guest-store.c)
+$(B)/xensim/bin/probe: $(call obj,tests/xensim/probe-store.c tests/xensim/store-changes.c)
+$(B)/xensim/bin/store-tx: $(call obj,tests/xensim/store-changes.c)
 $(B)/xensim/bin/%: $(B)/obj/tests/xensim/tool-%.o $(B)/xensim/lib/libxensim.so
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
@@ -237,7 +240,11 @@ packages-check:
 	@$(INSTALL_PACKAGES) build test
 	@$(INSTALL_PACKAGES) --optional lint xen
 
-.PHONY: check check-unit check-sim check-contract check-hygiene check-xen
+# Tests that do more of the same with SOAK=1.
+SOAK_TESTS = tests/sim/51-cycles.t
+SOAK_TIMEOUT := 7200
+
+.PHONY: check check-unit check-sim check-contract check-hygiene check-xen check-soak
 ## check: every test: unit, simulator and hygiene, then real Xen in emulation
 check: packages-check programs test-programs
 	$(call prove,$(TEST_TIMEOUT),$(UNIT_TESTS) $(SIM_TESTS) $(HYGIENE_TESTS))
@@ -262,6 +269,11 @@ check-hygiene: packages-hygiene $(GENERATED)
 ## check-xen: the daemon on real Xen in emulation, with a real guest
 check-xen: packages-xen programs $(TEST_PROGRAMS)
 	$(call prove,$(XEN_TIMEOUT),$(or $(TESTS),$(XEN_TESTS)))
+
+## check-soak: the long versions of some simulator tests; 20 to 60 minutes
+check-soak: packages-test programs $(TEST_PROGRAMS)
+	$(call prove,$(SOAK_TIMEOUT),$(or $(TESTS),$(SOAK_TESTS)))
+check-soak: export SOAK := 1
 
 # Named together, they run one after the other: tests are for a quiet machine.
 asked = | $(filter $(1),$(MAKECMDGOALS))

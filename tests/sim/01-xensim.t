@@ -9,45 +9,8 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 # shellcheck source=tests/sim/tap.sh
 . "$here/tap.sh"
-
-# A probe is a process in a domain that makes the calls it is told. start_probe NAME DOMID; ask NAME CALL.
-declare -A probe_in probe_out probe_pid
-
-start_probe() {
-    local name=$1 domid=$2 in out
-    mkfifo "/run/$name.in" "/run/$name.out"
-    xensim as "$domid" probe <"/run/$name.in" >"/run/$name.out" 2>/dev/null &
-    probe_pid[$name]=$!
-    # So that the shell does not report how it ended.
-    disown
-    exec {in}>"/run/$name.in" {out}<"/run/$name.out"
-    rm "/run/$name.in" "/run/$name.out"
-    probe_in[$name]=$in probe_out[$name]=$out
-}
-
-ask() {
-    local name=$1 answer=''
-    shift
-    echo "$*" >&"${probe_in[$name]}"
-    read -r -t 10 answer <&"${probe_out[$name]}" || true
-    answer=${answer#ok }
-    echo "$answer"
-}
-
-probe_is_gone() {
-    ! kill -0 "${probe_pid[$1]}" 2>/dev/null
-}
-
-stop_probe() {
-    local in=${probe_in[$1]} out=${probe_out[$1]}
-    exec {in}>&- {out}<&-
-    wait_for 5 probe_is_gone "$1"
-}
-
-kill_probe() {
-    kill -KILL "${probe_pid[$1]}"
-    stop_probe "$1"
-}
+# shellcheck source=tests/sim/probe.sh
+. "$here/probe.sh"
 
 counter() {
     xensim stats "${probe_pid[$1]}" "$2"
@@ -153,7 +116,7 @@ xensim as 32000 xenstore-write data/x 1
 fails "a guest cannot write dom0's nodes" xensim as 32000 xenstore-write /local/domain/0/x 1
 left=0
 for ((i = 0; i < 130; i++)); do
-    [ "$(xensim as 32000 probe <<<$'watch data\ntransaction' | head -n 1)" = "ok 0" ] || left=1
+    [ "$(xensim as 32000 probe <<<$'watch data\ntransaction' | head -n 1)" = ok ] || left=1
 done
 is "watches and transactions of clients that are gone are ended" "$left" 0
 xensim as 32000 xenstore-watch -n 3 data >/run/first &

@@ -18,9 +18,9 @@
 
 #include <xenevtchn.h>
 #include <xengnttab.h>
-#include <xenstore.h>
 
 #include "core.h"
+#include "probe-store.h"
 
 #define MAX_WORDS 16
 #define MAX_RANGES 256
@@ -35,7 +35,6 @@ static const char help_text[] =
     "copy DOMID REF COUNT      copy a byte COUNT times in one call: the statuses\n"
     "alloc DOMID | bind DOMID N | unbind N | notify N | unmask N\n"
     "wait MILLISECONDS         the event channel that became pending\n"
-    "watch PATH | transaction  open one in xenstore and keep it\n"
     "pid                       this process\n"
     "die-locked                be killed while holding the world's lock\n";
 
@@ -50,7 +49,6 @@ static struct Range ranges[MAX_RANGES];
 static xengnttab_handle *gnttab;
 static xengntshr_handle *gntshr;
 static xenevtchn_handle *evtchn;
-static struct xs_handle *store;
 
 static void answer_error(void)
 {
@@ -210,7 +208,6 @@ static bool open_for(const char *verb)
     static const char *const of_gnttab[] = {"map", "unmap", "copy", NULL};
     static const char *const of_evtchn[] = {"alloc",  "bind", "unbind", "notify",
                                             "unmask", "wait", NULL};
-    static const char *const of_store[] = {"watch", "transaction", NULL};
     bool opened = true;
     int i;
 
@@ -230,12 +227,6 @@ static bool open_for(const char *verb)
         if (strcmp(verb, of_evtchn[i]) == 0 && !evtchn) {
             evtchn = xenevtchn_open(NULL, 0);
             opened = evtchn != NULL;
-        }
-    }
-    for (i = 0; of_store[i]; i++) {
-        if (strcmp(verb, of_store[i]) == 0 && !store) {
-            store = xs_open(0);
-            opened = store != NULL;
         }
     }
     if (!opened) {
@@ -288,13 +279,9 @@ static bool do_evtchns(char **words, int count)
     return true;
 }
 
-static bool do_others(char **words, int count)
+static bool do_others(char **words)
 {
-    if (strcmp(words[0], "watch") == 0 && count == 2) {
-        answer_number(xs_watch(store, words[1], "probe") ? 0 : -1);
-    } else if (strcmp(words[0], "transaction") == 0) {
-        answer_number(xs_transaction_start(store) != XBT_NULL ? 0 : -1);
-    } else if (strcmp(words[0], "pid") == 0) {
+    if (strcmp(words[0], "pid") == 0) {
         printf("ok %d\n", getpid());
     } else if (strcmp(words[0], "die-locked") == 0) {
         core_lock();
@@ -327,8 +314,10 @@ int main(void)
         if (!count || !open_for(words[0])) {
             continue;
         }
-        if (!do_grants(words, count) && !do_evtchns(words, count) && !do_others(words, count)) {
+        if (!do_grants(words, count) && !do_evtchns(words, count) && !do_others(words) &&
+            !probe_store_call(words, count)) {
             fputs(help_text, stderr);
+            fputs(probe_store_help, stderr);
             puts("EINVAL");
         }
     }

@@ -39,12 +39,17 @@ void frontend_catch_signals(void)
     sigdelset(&signals_while_waiting, SIGINT);
 }
 
-uint64_t clock_ms(void)
+uint64_t clock_us(void)
 {
     struct timespec now;
 
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * UINT64_C(1000) + now.tv_nsec / 1000000;
+    return now.tv_sec * UINT64_C(1000000) + now.tv_nsec / 1000;
+}
+
+uint64_t clock_ms(void)
+{
+    return clock_us() / 1000;
 }
 
 static void say(const struct XnFrontend *frontend, const char *what, long value)
@@ -344,12 +349,18 @@ static void expect_configured_headroom(struct XnFrontend *frontend)
 
 bool frontend_connect(struct XnFrontend *frontend, struct XnFailure *failure)
 {
+    uint64_t start;
+
     expect_configured_headroom(frontend);
     if (!frontend_prepare(frontend, failure) || !frontend_share(frontend, failure)) {
         return false;
     }
-    if (!frontend_publish(frontend, failure) ||
-        !frontend_set_state(frontend, XenbusStateConnected, failure) ||
+    if (!frontend_publish(frontend, failure)) {
+        frontend_unshare(frontend);
+        return false;
+    }
+    start = clock_us();
+    if (!frontend_set_state(frontend, XenbusStateConnected, failure) ||
         !frontend_wait_backend(frontend, XenbusStateConnected, XenbusStateClosing, failure)) {
         frontend_unshare(frontend);
         return false;
@@ -365,6 +376,7 @@ bool frontend_connect(struct XnFrontend *frontend, struct XnFailure *failure)
         frontend_unshare(frontend);
         return false;
     }
+    frontend->connect_us = clock_us() - start;
     frontend->connected = true;
     return true;
 }

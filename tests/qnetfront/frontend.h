@@ -80,6 +80,7 @@ struct XnFrontend {
     enum xenbus_state backend_state; /* as last seen; Unknown if the node is gone */
     struct XnBackendFeatures features;
     bool connected;
+    unsigned int connect_us; /* from our Connected to the backend's, the last time */
     uint64_t events; /* received */
     uint64_t sleeps; /* waits that were not answered at once */
     int evtchn_ctrl; /* -1: no control ring */
@@ -169,7 +170,8 @@ struct XnGuestRxCounters frontend_guest_rx_counters(const struct XnFrontend *fro
 /* Reads the backend's reason for closing, if it gave one. */
 bool frontend_read_error(struct XnFrontend *frontend, char *text, size_t size);
 
-/* Milliseconds of the monotonic clock. */
+/* Of the monotonic clock. */
 uint64_t clock_ms(void);
+uint64_t clock_us(void);
 
 #endif

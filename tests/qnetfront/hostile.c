@@ -15,7 +15,6 @@
 
 #define SETTLE_MS 1500
 #define QUIET_MS 150
-#define PROBE_MS 3000
 
 static const char *const expect_name[] = {
     [XN_HOSTILE_REFUSE] = "refuse", [XN_HOSTILE_CLOSE] = "close", [XN_HOSTILE_ERROR] = "error",
@@ -100,37 +99,6 @@ static void settle(struct XnHostileRun *run, bool connected)
     }
 }
 
-/* True if a good packet, queued now, is answered OKAY. */
-static bool probe(struct XnHostileRun *run)
-{
-    struct XnFrontend *frontend = run->frontend;
-    struct XnGuestTx *guest_tx = &frontend->queues[0].guest_tx;
-    struct XnFrameSpec spec = {.seed = run->options->seed, .length = 64, .kind = XN_FRAME_RAW};
-    struct XnFrameMeta meta = {0};
-    struct XnSlot slot = {.size = 64};
-    uint64_t end = clock_ms() + PROBE_MS;
-    uint64_t okay = guest_tx->counters.okay;
-    uint8_t frame[64];
-
-    if (!frontend_alive(frontend) || run->broken_ring || !guest_tx->sring ||
-        guest_tx_unanswered(guest_tx) || guest_tx_room(guest_tx) < 1) {
-        return false;
-    }
-    memcpy(spec.target, run->options->target, 6);
-    memcpy(spec.source, run->options->source, 6);
-    frame_build(&spec, frame);
-    guest_tx_queue_copy(guest_tx, frame, &slot, 1, &meta);
-    frontend_push_guest_tx(frontend, &frontend->queues[0]);
-    while (guest_tx_unanswered(guest_tx) && clock_ms() < end && frontend_alive(frontend)) {
-        if (guest_tx_reap(guest_tx) < 0) {
-            return false;
-        }
-        guest_tx_arm(guest_tx);
-        frontend_wait(frontend, -1, 0, 20);
-    }
-    return guest_tx->counters.okay == okay + 1;
-}
-
 static bool judge(const struct XnHostileRun *run, const struct XnHostileAttack *attack,
                   const struct XnGuestTxCounters *counters, bool served, const char *error)
 {
@@ -210,7 +178,7 @@ enum XnExit mode_hostile(struct XnFrontend *frontend, const struct XnOptions *op
     settle(&run, attack->connected);
     state = frontend->backend_state;
     counters = frontend->queues[0].guest_tx.counters;
-    served = attack->connected && probe(&run);
+    served = attack->connected && !run.broken_ring && mode_is_served(frontend, options);
     frontend_read_error(frontend, error, sizeof(error));
     right = judge(&run, attack, &counters, served, error);
     report_string(report, "attack", attack->name);

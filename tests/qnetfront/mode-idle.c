@@ -7,6 +7,7 @@
 #include <time.h>
 
 #define BATCH 64
+#define SERVED_MS 3000
 
 enum XnExit mode_end(const struct XnFrontend *frontend, struct XnFailure *failure)
 {
@@ -15,6 +16,41 @@ enum XnExit mode_end(const struct XnFrontend *frontend, struct XnFailure *failur
     }
     fail(failure, "the backend went to state %d", frontend->backend_state);
     return XN_EXIT_BACKEND_CLOSED;
+}
+
+void mode_send_one(struct XnFrontend *frontend, const struct XnOptions *options)
+{
+    struct XnFrameSpec spec = {.seed = options->seed, .length = 64, .kind = XN_FRAME_RAW};
+    struct XnFrameMeta meta = {0};
+    struct XnSlot slot = {.size = 64};
+    uint8_t frame[64];
+
+    memcpy(spec.target, options->target, 6);
+    memcpy(spec.source, options->source, 6);
+    frame_build(&spec, frame);
+    guest_tx_queue_copy(&frontend->queues[0].guest_tx, frame, &slot, 1, &meta);
+    frontend_push_guest_tx(frontend, &frontend->queues[0]);
+}
+
+bool mode_is_served(struct XnFrontend *frontend, const struct XnOptions *options)
+{
+    struct XnGuestTx *guest_tx = &frontend->queues[0].guest_tx;
+    uint64_t end = clock_ms() + SERVED_MS;
+    uint64_t okay = guest_tx->counters.okay;
+
+    if (!frontend_alive(frontend) || !guest_tx->sring || guest_tx_unanswered(guest_tx) ||
+        guest_tx_room(guest_tx) < 1) {
+        return false;
+    }
+    mode_send_one(frontend, options);
+    while (guest_tx_unanswered(guest_tx) && clock_ms() < end && frontend_alive(frontend)) {
+        if (guest_tx_reap(guest_tx) < 0) {
+            return false;
+        }
+        guest_tx_arm(guest_tx);
+        frontend_wait(frontend, -1, 0, 20);
+    }
+    return guest_tx->counters.okay == okay + 1;
 }
 
 enum XnExit mode_judge_receiver(const struct XnVerify *verify, const struct XnOptions *options,

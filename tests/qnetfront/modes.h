@@ -14,7 +14,7 @@ typedef enum XnExit mode_run(struct XnFrontend *frontend, const struct XnOptions
 mode_run mode_tap, mode_generate, mode_sink, mode_echo, mode_idle;
 
 /* The frontend is open, but neither prepared nor connected. */
-mode_run mode_hostile;
+mode_run mode_hostile, mode_reconnect, mode_renew, mode_flip;
 
 /* Prints the names of the attacks. */
 void hostile_list(void);
@@ -24,6 +24,12 @@ mode_run mode_wire_send, mode_wire_receive;
 
 /* The common end of a loop over a frontend: XN_EXIT_OK, or that the backend closed. */
 enum XnExit mode_end(const struct XnFrontend *frontend, struct XnFailure *failure);
+
+/* Queues a good packet of 64 bytes in the first queue, and publishes it. */
+void mode_send_one(struct XnFrontend *frontend, const struct XnOptions *options);
+
+/* True if such a packet is answered OKAY within three seconds. */
+bool mode_is_served(struct XnFrontend *frontend, const struct XnOptions *options);
 
 /* Judges what a receiver saw against what was to come: @expected frames, 0 if unknown. */
 enum XnExit mode_judge_receiver(const struct XnVerify *verify, const struct XnOptions *options,

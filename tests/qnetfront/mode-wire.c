@@ -110,9 +110,8 @@ static enum XnExit send_all(struct XnWireSender *sender, const struct XnOptions 
         if (sent < 0) {
             return XN_EXIT_FAILED;
         }
-        if (!sent) {
-            frontend_wait_fd(NULL, 1);
-        }
+        /* Also without a pause, this is where signals come in. */
+        frontend_wait_fd(NULL, sent ? 0 : 1);
     }
     return XN_EXIT_OK;
 }

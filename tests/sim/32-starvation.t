@@ -133,7 +133,7 @@ flood_start() { # NAME FROM TO
 # socat does not listen to milder signals while it can send.
 flood_stop() { # NAME
     pkill -KILL -P "${job_pid[$1]}" || true
-    finish "$1" >$work/flood || true
+    finish "$1" >$work/flood 2>&1 || true
 }
 
 toolstack vif-remove 1 0

@@ -107,8 +107,13 @@ mapped() {
     xensim stats "$daemon_pid" mapped_pages
 }
 
+# Its open files, and its handles of Xen's libraries. The simulator's own files to wake others do not
+# count: a process keeps one for every other process that it has woken.
 descriptors() {
-    find "/proc/$daemon_pid/fd" -mindepth 1 | wc -l
+    local files handles
+    files=$(find "/proc/$daemon_pid/fd" -mindepth 1 ! -lname '/run/xensim/handle.*' | wc -l)
+    handles=$(xensim dump | grep -c "^handle .* pid $daemon_pid\$" || true)
+    echo $((files + handles))
 }
 
 taps() {

@@ -183,12 +183,18 @@ static bool count_call(enum SimCall call, int *error)
     return false;
 }
 
-bool inject_call(enum SimCall call, int *error)
+bool inject_call(enum SimCall call)
 {
+    int error;
+
     if (call_cost) {
         spend(call_cost);
     }
-    return count_call(call, error);
+    if (!count_call(call, &error)) {
+        return false;
+    }
+    errno = error;
+    return true;
 }
 
 bool inject_segment(int *status)

@@ -68,10 +68,10 @@ const char *inject_call_name(enum SimCall call);
  */
 bool inject_set_rules(struct SimTally *tally, const char *specification, const char **bad);
 
-/* Count a call; true when it must fail, with *error set.  Spends $XENSIM_CALL_NS. */
-bool inject_call(enum SimCall call, int *error);
+/* Count a call; true when it must fail, with errno set.  Spends $XENSIM_CALL_NS. */
+bool inject_call(enum SimCall call);
 
-/* As inject_call for a segment: spends $XENSIM_SEG_NS. */
+/* The same for a segment, with *status set: spends $XENSIM_SEG_NS. */
 bool inject_segment(int *status);
 
 /* Read $XENSIM_FAIL, $XENSIM_CALL_NS and $XENSIM_SEG_NS; a bad value is fatal. */

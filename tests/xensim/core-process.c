@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -244,6 +245,11 @@ struct SimHandle *handle_open(enum SimHandleKind kind)
     return handle;
 }
 
+struct SimHandle *handle_open_call(enum SimHandleKind kind, enum SimCall call)
+{
+    return core_attach() && !inject_call(call) ? handle_open(kind) : NULL;
+}
+
 void handle_release(uint32_t slot)
 {
     struct SimHandleEntry *entry = &sim_world->handle[slot];
@@ -351,6 +357,20 @@ void handle_wake(uint32_t slot, uint64_t seq, uint32_t evtchn)
     errno = saved;
 }
 
+struct SimMapping *mapping_new(uint32_t count, uint32_t notify_evtchn)
+{
+    struct SimMapping *mapping =
+        count ? calloc(1, sizeof(*mapping) + count * sizeof(mapping->id[0])) : NULL;
+
+    if (!mapping) {
+        errno = EINVAL;
+        return NULL;
+    }
+    mapping->count = count;
+    mapping->notify_evtchn = (int32_t)notify_evtchn;
+    return mapping;
+}
+
 void handle_add_mapping(struct SimHandle *handle, struct SimMapping *mapping)
 {
     pthread_mutex_lock(&handle->mutex);
@@ -372,5 +392,18 @@ struct SimMapping *handle_take_mapping(struct SimHandle *handle, void *address, 
         }
     }
     pthread_mutex_unlock(&handle->mutex);
+    if (mapping) {
+        munmap(address, (size_t)count * SIM_PAGE_SIZE);
+    } else {
+        errno = EINVAL;
+    }
     return mapping;
+}
+
+void mapping_end(const struct SimHandle *handle, struct SimMapping *mapping)
+{
+    if (mapping->notify_evtchn >= 0) {
+        evtchn_send(handle->domid, (uint32_t)mapping->notify_evtchn);
+    }
+    free(mapping);
 }

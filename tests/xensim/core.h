@@ -211,14 +211,20 @@ struct SimTally *process_tally(void);
 int process_slot_pid(uint32_t slot);
 
 struct SimHandle *handle_open(enum SimHandleKind kind);
+/* The same for a library's call, which is counted, and fails when it is to. */
+struct SimHandle *handle_open_call(enum SimHandleKind kind, enum SimCall call);
 /* A handle with mappings left stays open in the world, as a mapped device file does. */
 void handle_close(struct SimHandle *handle);
 /* Locked. */
 void handle_release(uint32_t slot);
 void handle_wake(uint32_t slot, uint64_t seq, uint32_t evtchn);
+/* A mapping of @count pages that is nowhere yet; NULL with EINVAL for none. */
+struct SimMapping *mapping_new(uint32_t count, uint32_t notify_evtchn);
 void handle_add_mapping(struct SimHandle *handle, struct SimMapping *mapping);
-/* The mapping taken out of the list, or NULL. */
+/* The mapping, out of the list and out of memory; NULL with EINVAL if there is no such one. */
 struct SimMapping *handle_take_mapping(struct SimHandle *handle, void *address, uint32_t count);
+/* Raises the event that was asked for, and frees. */
+void mapping_end(const struct SimHandle *handle, struct SimMapping *mapping);
 
 /* core-evtchn.c: event channels */
 

@@ -23,18 +23,9 @@ static int fail(int error)
 
 xenevtchn_handle *xenevtchn_open(struct xentoollog_logger *logger, unsigned int flags)
 {
-    int error;
-
     (void)logger;
     (void)flags;
-    if (!core_attach()) {
-        return NULL;
-    }
-    if (inject_call(SIM_CALL_evtchn_open, &error)) {
-        errno = error;
-        return NULL;
-    }
-    return (xenevtchn_handle *)(void *)handle_open(SIM_HANDLE_EVTCHN);
+    return (xenevtchn_handle *)(void *)handle_open_call(SIM_HANDLE_EVTCHN, SIM_CALL_evtchn_open);
 }
 
 /* Handing a handle over an exec is not modelled. */
@@ -62,10 +53,8 @@ int xenevtchn_fd(xenevtchn_handle *xce)
 
 int xenevtchn_restrict(xenevtchn_handle *xce, domid_t domid)
 {
-    int error;
-
-    if (inject_call(SIM_CALL_restrict, &error)) {
-        return fail(error);
+    if (inject_call(SIM_CALL_restrict)) {
+        return -1;
     }
     if (sim(xce)->restricted_to >= 0) {
         return fail(EACCES);
@@ -79,10 +68,8 @@ int xenevtchn_restrict(xenevtchn_handle *xce, domid_t domid)
 
 static int bind_checked(struct SimHandle *handle, bool allowed)
 {
-    int error;
-
-    if (inject_call(SIM_CALL_bind, &error)) {
-        return fail(error);
+    if (inject_call(SIM_CALL_bind)) {
+        return -1;
     }
     if (!allowed) {
         return fail(EACCES);
@@ -147,10 +134,8 @@ static bool owns(const struct SimHandle *handle, evtchn_port_t number)
 
 int xenevtchn_unbind(xenevtchn_handle *xce, evtchn_port_t port)
 {
-    int error;
-
-    if (inject_call(SIM_CALL_unbind, &error)) {
-        return fail(error);
+    if (inject_call(SIM_CALL_unbind)) {
+        return -1;
     }
     if (port >= SIM_MAX_EVTCHNS) {
         return fail(EINVAL);
@@ -167,10 +152,8 @@ int xenevtchn_unbind(xenevtchn_handle *xce, evtchn_port_t port)
 
 int xenevtchn_notify(xenevtchn_handle *xce, evtchn_port_t port)
 {
-    int error;
-
-    if (inject_call(SIM_CALL_notify, &error)) {
-        return fail(error);
+    if (inject_call(SIM_CALL_notify)) {
+        return -1;
     }
     if (!owns(sim(xce), port)) {
         return fail(ENOTCONN);
@@ -184,10 +167,9 @@ xenevtchn_port_or_error_t xenevtchn_pending(xenevtchn_handle *xce)
 {
     evtchn_port_t port;
     ssize_t length;
-    int error;
 
-    if (inject_call(SIM_CALL_pending, &error)) {
-        return fail(error);
+    if (inject_call(SIM_CALL_pending)) {
+        return -1;
     }
     length = read(sim(xce)->fd, &port, sizeof(port));
     if (length != (ssize_t)sizeof(port)) {
@@ -198,10 +180,8 @@ xenevtchn_port_or_error_t xenevtchn_pending(xenevtchn_handle *xce)
 
 int xenevtchn_unmask(xenevtchn_handle *xce, evtchn_port_t port)
 {
-    int error;
-
-    if (inject_call(SIM_CALL_unmask, &error)) {
-        return fail(error);
+    if (inject_call(SIM_CALL_unmask)) {
+        return -1;
     }
     evtchn_unmask(sim(xce), port);
     return 0;

@@ -48,8 +48,7 @@ void *xenforeignmemory_map2(xenforeignmemory_handle *fmem, uint32_t dom, void *a
 
     (void)fmem;
     (void)flags;
-    if (inject_call(SIM_CALL_foreign_map, &error)) {
-        errno = error;
+    if (inject_call(SIM_CALL_foreign_map)) {
         return NULL;
     }
     if (dom >= SIM_MAX_DOMAINS || !domain_is_alive((uint16_t)dom)) {

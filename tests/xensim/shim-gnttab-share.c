@@ -3,7 +3,6 @@
  * shim-gnttab-share.c - the other half of libxengnttab.so.1: granting own pages to other domains.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -27,23 +26,14 @@ static uint32_t page_limit(void)
 
 xengntshr_handle *xengntshr_open(struct xentoollog_logger *logger, unsigned open_flags)
 {
-    int error;
-
     (void)logger;
     (void)open_flags;
-    if (!core_attach()) {
-        return NULL;
-    }
-    if (inject_call(SIM_CALL_gntshr_open, &error)) {
-        errno = error;
-        return NULL;
-    }
     if (page_limit() == 0) {
         /* No /dev/xen/gntalloc. */
         errno = ENOENT;
         return NULL;
     }
-    return (xengntshr_handle *)(void *)handle_open(SIM_HANDLE_GNTSHR);
+    return (xengntshr_handle *)(void *)handle_open_call(SIM_HANDLE_GNTSHR, SIM_CALL_gntshr_open);
 }
 
 int xengntshr_close(xengntshr_handle *xgs)
@@ -138,25 +128,19 @@ static void *share(xengntshr_handle *xgs, uint32_t domid, int count, uint32_t *r
     struct SimMapping *mapping;
     uint32_t *frames;
     bool shared;
-    int error;
 
-    if (inject_call(SIM_CALL_share, &error)) {
-        errno = error;
+    if (inject_call(SIM_CALL_share)) {
         return NULL;
     }
-    if (count <= 0) {
-        errno = EINVAL;
+    mapping = mapping_new(count > 0 ? (uint32_t)count : 0, notify_evtchn);
+    if (!mapping) {
         return NULL;
     }
-    mapping = calloc(1, sizeof(*mapping) + (size_t)count * sizeof(mapping->id[0]));
-    frames = calloc((size_t)count, sizeof(*frames));
-    if (!mapping || !frames) {
+    frames = calloc(mapping->count, sizeof(*frames));
+    if (!frames) {
         free(mapping);
-        free(frames);
         return NULL;
     }
-    mapping->count = (uint32_t)count;
-    mapping->notify_evtchn = (int32_t)notify_evtchn;
     core_lock();
     process_reap();
     shared = share_frames(handle, domid, mapping->count, writable, mapping->id, frames);
@@ -203,23 +187,16 @@ int xengntshr_unshare(xengntshr_handle *xgs, void *start_address, uint32_t count
 {
     struct SimHandle *handle = sim(xgs);
     struct SimMapping *mapping;
-    int error;
 
-    if (inject_call(SIM_CALL_unshare, &error)) {
-        errno = error;
+    if (inject_call(SIM_CALL_unshare)) {
         return -1;
     }
     mapping = handle_take_mapping(handle, start_address, count);
     if (!mapping) {
-        errno = EINVAL;
         return -1;
     }
-    munmap(start_address, (size_t)count * SIM_PAGE_SIZE);
     unshare_frames(handle, mapping->id, count);
     process_tally()->shared_pages -= count;
-    if (mapping->notify_evtchn >= 0) {
-        evtchn_send(handle->domid, (uint32_t)mapping->notify_evtchn);
-    }
-    free(mapping);
+    mapping_end(handle, mapping);
     return 0;
 }

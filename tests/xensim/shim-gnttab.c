@@ -28,18 +28,9 @@ static uint16_t real_domid(uint32_t domid)
 
 xengnttab_handle *xengnttab_open(struct xentoollog_logger *logger, unsigned open_flags)
 {
-    int error;
-
     (void)logger;
     (void)open_flags;
-    if (!core_attach()) {
-        return NULL;
-    }
-    if (inject_call(SIM_CALL_gnttab_open, &error)) {
-        errno = error;
-        return NULL;
-    }
-    return (xengnttab_handle *)(void *)handle_open(SIM_HANDLE_GNTTAB);
+    return (xengnttab_handle *)(void *)handle_open_call(SIM_HANDLE_GNTTAB, SIM_CALL_gnttab_open);
 }
 
 int xengnttab_close(xengnttab_handle *xgt)
@@ -109,19 +100,14 @@ static void *map_refs(xengnttab_handle *xgt, uint32_t count, const uint32_t *dom
     size_t size = (size_t)count * SIM_PAGE_SIZE;
     struct SimMapping *mapping;
     uint32_t mapped;
-    int error;
 
-    if (inject_call(SIM_CALL_map, &error)) {
-        errno = error;
+    if (inject_call(SIM_CALL_map)) {
         return NULL;
     }
-    mapping = count ? calloc(1, sizeof(*mapping) + count * sizeof(mapping->id[0])) : NULL;
+    mapping = mapping_new(count, notify_evtchn);
     if (!mapping) {
-        errno = EINVAL;
         return NULL;
     }
-    mapping->count = count;
-    mapping->notify_evtchn = (int32_t)notify_evtchn;
     mapping->address =
         mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapping->address == MAP_FAILED) {
@@ -184,28 +170,21 @@ int xengnttab_unmap(xengnttab_handle *xgt, void *start_address, uint32_t count)
     struct SimHandle *handle = sim(xgt);
     struct SimMapping *mapping;
     uint32_t i;
-    int error;
 
-    if (inject_call(SIM_CALL_unmap, &error)) {
-        errno = error;
+    if (inject_call(SIM_CALL_unmap)) {
         return -1;
     }
     mapping = handle_take_mapping(handle, start_address, count);
     if (!mapping) {
-        errno = EINVAL;
         return -1;
     }
-    munmap(start_address, (size_t)count * SIM_PAGE_SIZE);
     core_lock();
     for (i = 0; i < count; i++) {
         grant_unmap(mapping->id[i]);
     }
     core_unlock();
     process_tally()->mapped_pages -= count;
-    if (mapping->notify_evtchn >= 0) {
-        evtchn_send(handle->domid, (uint32_t)mapping->notify_evtchn);
-    }
-    free(mapping);
+    mapping_end(handle, mapping);
     return 0;
 }
 
@@ -329,15 +308,13 @@ int xengnttab_grant_copy(xengnttab_handle *xgt, uint32_t count,
 {
     struct CopyBatch batch = {0};
     uint32_t i;
-    int error;
 
     (void)xgt;
-    if (inject_call(SIM_CALL_copy, &error)) {
+    if (inject_call(SIM_CALL_copy)) {
         /* As when the driver fails early: nothing was copied, and every status says okay. */
         for (i = 0; i < count; i++) {
             segs[i].status = GNTST_okay;
         }
-        errno = error;
         return -1;
     }
     for (i = 0; i < count; i++) {

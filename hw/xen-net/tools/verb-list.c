@@ -6,24 +6,24 @@
 
 #include "tools/verb.h"
 
-enum XnExit verb_list(const struct XnVerbCall *call, GError **error)
+static void print_line(const char *name, const char *state, const char *frontend,
+                       const char *problem)
 {
-    enum XnExit status;
-    g_autoptr(JsonArray) vifs = verb_query_vifs(call, &status, error);
+    printf("%-15s %-12s %-12s %s\n", name, state, frontend, problem);
+}
 
-    if (!vifs) {
-        return status;
-    }
-    if (call->json) {
-        verb_print_json(vifs);
-        return XN_EXIT_OK;
-    }
-    printf("%-15s %-12s %-12s %s\n", "VIF", "STATE", "FRONTEND", "ERROR");
+static void print_list(JsonArray *vifs)
+{
+    print_line("VIF", "STATE", "FRONTEND", "ERROR");
     for (guint i = 0; i < json_array_get_length(vifs); i++) {
         JsonObject *vif = json_array_get_object_element(vifs, i);
 
-        printf("%-15s %-12s %-12s %s\n", verb_text(vif, "name"), verb_text(vif, "state"),
-               verb_text(vif, "frontend_state"), verb_text(vif, "error"));
+        print_line(verb_text(vif, "name"), verb_text(vif, "state"),
+                   verb_text(vif, "frontend_state"), verb_text(vif, "error"));
     }
-    return XN_EXIT_OK;
+}
+
+enum XnExit verb_list(const struct XnVerbCall *call, GError **error)
+{
+    return verb_show_vifs(call, print_list, error);
 }

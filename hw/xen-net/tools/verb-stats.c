@@ -18,18 +18,8 @@ static void print_queue(const char *name, guint index, JsonObject *queue)
     }
 }
 
-enum XnExit verb_stats(const struct XnVerbCall *call, GError **error)
+static void print_stats(JsonArray *vifs)
 {
-    enum XnExit status;
-    g_autoptr(JsonArray) vifs = verb_query_vifs(call, &status, error);
-
-    if (!vifs) {
-        return status;
-    }
-    if (call->json) {
-        verb_print_json(vifs);
-        return XN_EXIT_OK;
-    }
     for (guint i = 0; i < json_array_get_length(vifs); i++) {
         JsonObject *vif = json_array_get_object_element(vifs, i);
         JsonArray *queues = json_object_get_array_member(vif, "queues");
@@ -38,5 +28,9 @@ enum XnExit verb_stats(const struct XnVerbCall *call, GError **error)
             print_queue(verb_text(vif, "name"), j, json_array_get_object_element(queues, j));
         }
     }
-    return XN_EXIT_OK;
+}
+
+enum XnExit verb_stats(const struct XnVerbCall *call, GError **error)
+{
+    return verb_show_vifs(call, print_stats, error);
 }

@@ -36,7 +36,8 @@ static bool vifs_are_sound(JsonNode *node)
     return true;
 }
 
-JsonArray *verb_query_vifs(const struct XnVerbCall *call, enum XnExit *ret_status, GError **error)
+/* All vifs, or the one that is named by the first argument. NULL with an error and a status. */
+static JsonArray *query_vifs(const struct XnVerbCall *call, enum XnExit *ret_status, GError **error)
 {
     const char *name = call->arguments[0];
     g_autoptr(JsonNode) result = client_execute(call->client, "query-vifs", NULL, error);
@@ -70,7 +71,8 @@ JsonArray *verb_query_vifs(const struct XnVerbCall *call, enum XnExit *ret_statu
     return g_steal_pointer(&found);
 }
 
-void verb_print_json(JsonArray *vifs)
+/* {"vifs": array}, one line. */
+static void print_json(JsonArray *vifs)
 {
     g_autoptr(JsonNode) root = json_node_new(JSON_NODE_OBJECT);
     g_autofree char *text = NULL;
@@ -80,6 +82,18 @@ void verb_print_json(JsonArray *vifs)
     json_node_take_object(root, object);
     text = json_to_string(root, FALSE);
     puts(text);
+}
+
+enum XnExit verb_show_vifs(const struct XnVerbCall *call, void (*print)(JsonArray *vifs),
+                           GError **error)
+{
+    enum XnExit status;
+    g_autoptr(JsonArray) vifs = query_vifs(call, &status, error);
+
+    if (vifs) {
+        (call->json ? print_json : print)(vifs);
+    }
+    return status;
 }
 
 const char *verb_text(JsonObject *object, const char *member)

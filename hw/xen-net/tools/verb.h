@@ -37,13 +37,11 @@ enum XnExit verb_list(const struct XnVerbCall *call, GError **error);
 enum XnExit verb_stats(const struct XnVerbCall *call, GError **error);
 
 /*
- * All vifs, or the one that is named by the first argument: an array of objects, to be freed with
- * json_array_unref(). NULL with an error and an exit status.
+ * Shows all vifs, or the one that is named by the first argument, by `print`, which gets an array
+ * of objects, each with an array of objects "queues"; with --json as one line, {"vifs": array}.
  */
-JsonArray *verb_query_vifs(const struct XnVerbCall *call, enum XnExit *ret_status, GError **error);
-
-/* Prints {"vifs": array}, one line. */
-void verb_print_json(JsonArray *vifs);
+enum XnExit verb_show_vifs(const struct XnVerbCall *call, void (*print)(JsonArray *vifs),
+                           GError **error);
 
 /* A member of a vif's object as text; "-" when it is absent or null. */
 const char *verb_text(JsonObject *object, const char *member);

@@ -278,7 +278,7 @@ static bool step_key(struct XnCtrlRun *run, uint16_t unused)
 static bool send_spread(struct XnCtrlRun *run)
 {
     uint32_t count = run->frontend->hash.mapping_size;
-    uint32_t mapping[XN_HASH_MAPPING_MAX];
+    uint32_t mapping[XN_HASH_MAPPING_MAX] = {0};
 
     for (uint32_t i = 0; i < count; i++) {
         mapping[i] = i % run->frontend->queues_count;

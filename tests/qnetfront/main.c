@@ -37,10 +37,12 @@ static enum XnExit run_connected(const struct XnMode *mode, struct XnFrontend *f
                                  const struct XnOptions *options, struct XnReport *report,
                                  struct XnFailure *failure)
 {
-    struct XnCtrlWork work = options->ctrl;
+    /* As the frontend that refers to it. */
+    static struct XnCtrlWork work;
     struct XnFailure closing = {""};
     enum XnExit result;
 
+    work = options->ctrl;
     if (!frontend_connect(frontend, failure)) {
         return XN_EXIT_NOT_CONNECTED;
     }

@@ -33,6 +33,11 @@ static void set_number(struct XnFrontendKey *key, unsigned int number)
     snprintf(key->value, sizeof(key->value), "%u", number);
 }
 
+static void set_text(struct XnFrontendKey *key, const char *text)
+{
+    snprintf(key->value, sizeof(key->value), "%s", text);
+}
+
 static void collect_queue(struct XnKeyList *list, const struct XnFrontendQueue *queue,
                           const char *prefix)
 {
@@ -49,14 +54,13 @@ static void collect_queue(struct XnKeyList *list, const struct XnFrontendQueue *
 /* The configured keys come last, so that they can replace or leave out any other. */
 static void collect_keys(const struct XnFrontend *frontend, struct XnKeyList *list)
 {
-    static const char *const offers[] = {"request-rx-copy",   "feature-rx-notify",
-                                         "feature-sg",        "feature-gso-tcpv4",
-                                         "feature-gso-tcpv6", "feature-ipv6-csum-offload"};
+    const struct XnPersonality *personality = frontend->config.personality;
 
     list->count = 0;
     if (frontend->queues_count <= 1) {
         collect_queue(list, &frontend->queues[0], "");
-    } else {
+    }
+    if (frontend->queues_count > 1 || personality->counts_one) {
         set_number(add_key(list, "multi-queue-num-queues"), frontend->queues_count);
     }
     for (unsigned int i = 0; frontend->queues_count > 1 && i < frontend->queues_count; i++) {
@@ -69,8 +73,10 @@ static void collect_keys(const struct XnFrontend *frontend, struct XnKeyList *li
         set_number(add_key(list, "ctrl-ring-ref"), frontend->ctrl.ring_ref);
         set_number(add_key(list, "event-channel-ctrl"), frontend->evtchn_ctrl);
     }
-    for (unsigned int i = 0; i < sizeof(offers) / sizeof(*offers); i++) {
-        set_number(add_key(list, "%s", offers[i]), 1);
+    for (const char *const *key = personality->keys; *key; key++) {
+        const char *value = strchr(*key, '=') + 1;
+
+        set_text(add_key(list, "%.*s", (int)(value - 1 - *key), *key), value);
     }
     for (unsigned int i = 0; i < frontend->config.keys_count; i++) {
         const struct XnFrontendKey *wanted = &frontend->config.keys[i];
@@ -97,7 +103,14 @@ static void remove_stale_keys(struct XnFrontend *frontend, xs_transaction_t tran
                                         "event-channel-ctrl",
                                         "xdp-headroom",
                                         "request-multicast-control",
-                                        "feature-no-csum-offload"};
+                                        "feature-no-csum-offload",
+                                        "request-rx-copy",
+                                        "feature-rx-notify",
+                                        "feature-sg",
+                                        "feature-gso-tcpv4",
+                                        "feature-gso-tcpv6",
+                                        "feature-ipv6-csum-offload",
+                                        "vifname"};
     char name[16];
 
     for (unsigned int i = 0; i < sizeof(stale) / sizeof(*stale); i++) {
@@ -131,6 +144,9 @@ static bool write_keys(struct XnFrontend *frontend, xs_transaction_t transaction
 
 bool frontend_publish(struct XnFrontend *frontend, struct XnFailure *failure)
 {
+    if (frontend->config.personality->one_by_one) {
+        return write_keys(frontend, XBT_NULL, failure);
+    }
     for (int i = 0; i < TRANSACTION_TRIES; i++) {
         xs_transaction_t transaction = xs_transaction_start(frontend->xs);
 

@@ -13,6 +13,7 @@
 
 /* Events taken from the kernel before the caller gets its turn. */
 #define EVENTS_PER_TURN 64
+#define POLL_MS 1
 
 volatile int xn_stop_requested;
 static sigset_t signals_while_waiting;
@@ -52,22 +53,25 @@ uint64_t clock_ms(void)
     return clock_us() / 1000;
 }
 
-static void say(const struct XnFrontend *frontend, const char *what, long value)
+void frontend_say(const struct XnFrontend *frontend, const char *what, long value)
 {
     if (frontend->config.verbose) {
         fprintf(stderr, "qnetfront: vif %u: %s %ld\n", frontend->config.vif, what, value);
     }
 }
 
-static void read_backend_state(struct XnFrontend *frontend)
+void frontend_look_at_backend(struct XnFrontend *frontend)
 {
     enum xenbus_state state =
         store_read_number(frontend->xs, frontend->backend, "state", XenbusStateUnknown);
 
     if (state != frontend->backend_state) {
-        say(frontend, "backend is in state", state);
+        frontend_say(frontend, "backend is in state", state);
     }
     frontend->backend_state = state;
+    if (frontend->connected && frontend->config.personality->panics & XN_STATE_BIT(state)) {
+        frontend->panic = state;
+    }
 }
 
 static bool find_backend(struct XnFrontend *frontend, struct XnFailure *failure)
@@ -89,7 +93,7 @@ static bool find_backend(struct XnFrontend *frontend, struct XnFailure *failure)
     if (!xs_watch(frontend->xs, watched, "backend-state")) {
         return fail_errno(failure, "cannot watch %s", watched);
     }
-    read_backend_state(frontend);
+    frontend_look_at_backend(frontend);
     return true;
 }
 
@@ -149,15 +153,16 @@ static unsigned int take_watches(struct XnFrontend *frontend)
         taken = XN_WAKE_STORE;
     }
     if (taken && frontend->backend[0]) {
-        read_backend_state(frontend);
+        frontend_look_at_backend(frontend);
     }
     return taken;
 }
 
 unsigned int frontend_wait(struct XnFrontend *frontend, int fd, short events, int timeout_ms)
 {
-    struct timespec timeout = {.tv_sec = timeout_ms / 1000,
-                               .tv_nsec = timeout_ms % 1000 * 1000000L};
+    bool polling = frontend->config.personality->polls && timeout_ms != 0;
+    int wait_ms = polling ? POLL_MS : timeout_ms;
+    struct timespec timeout = {.tv_sec = wait_ms / 1000, .tv_nsec = wait_ms % 1000 * 1000000L};
     struct pollfd fds[3] = {
         {.fd = xenevtchn_fd(frontend->evtchn), .events = POLLIN},
         {.fd = xs_fileno(frontend->xs), .events = POLLIN},
@@ -166,7 +171,7 @@ unsigned int frontend_wait(struct XnFrontend *frontend, int fd, short events, in
     unsigned int woken = 0;
     int ready;
 
-    ready = ppoll(fds, 3, timeout_ms < 0 ? NULL : &timeout, &signals_while_waiting);
+    ready = ppoll(fds, 3, wait_ms < 0 ? NULL : &timeout, &signals_while_waiting);
     frontend->sleeps += timeout_ms != 0;
     if (xn_stop_requested) {
         woken |= XN_WAKE_SIGNAL;
@@ -194,44 +199,14 @@ void frontend_wait_fd(struct pollfd *readable, int timeout_ms)
     ppoll(readable, readable ? 1 : 0, &timeout, &signals_while_waiting);
 }
 
-bool frontend_set_state(struct XnFrontend *frontend, enum xenbus_state state,
-                        struct XnFailure *failure)
-{
-    say(frontend, "going to state", state);
-    return store_write_state(frontend->xs, frontend->path, state, failure);
-}
-
-bool frontend_wait_backend(struct XnFrontend *frontend, enum xenbus_state a, enum xenbus_state b,
-                           struct XnFailure *failure)
-{
-    uint64_t end = clock_ms() + frontend->config.wait_ms;
-
-    read_backend_state(frontend);
-    while (frontend->backend_state != a && frontend->backend_state != b) {
-        uint64_t now = clock_ms();
-
-        if (now >= end) {
-            return fail(failure, "backend %s is in state %d after %u ms, expected %d",
-                        frontend->backend, frontend->backend_state, frontend->config.wait_ms, a);
-        }
-        /* A wait for the other side's closing goes on after a signal, a wait to connect does not.
-         */
-        if (xn_stop_requested && a != XenbusStateClosing && a != XenbusStateClosed) {
-            return fail(failure, "interrupted");
-        }
-        frontend_wait(frontend, -1, 0, end - now < 100 ? (int)(end - now) : 100);
-        read_backend_state(frontend);
-    }
-    return true;
-}
-
 static bool read_flag(struct XnFrontend *frontend, const char *key, bool absent)
 {
     return store_read_number(frontend->xs, frontend->backend, key, absent) != 0;
 }
 
-static void read_features(struct XnFrontend *frontend)
+void frontend_read_features(struct XnFrontend *frontend)
 {
+    const struct XnPersonality *personality = frontend->config.personality;
     struct XnBackendFeatures *features = &frontend->features;
 
     features->rx_copy = read_flag(frontend, "feature-rx-copy", false);
@@ -244,41 +219,23 @@ static void read_features(struct XnFrontend *frontend)
     features->ctrl_ring = read_flag(frontend, "feature-ctrl-ring", false);
     features->max_queues =
         store_read_number(frontend->xs, frontend->backend, "multi-queue-max-queues", 1);
-}
-
-bool frontend_prepare(struct XnFrontend *frontend, struct XnFailure *failure)
-{
-    long state = store_read_number(frontend->xs, frontend->path, "state", XenbusStateUnknown);
-
-    if (state != XenbusStateInitialising) {
-        say(frontend, "starting from our state", state);
-        read_backend_state(frontend);
-        if (frontend->backend_state == XenbusStateConnected ||
-            frontend->backend_state == XenbusStateClosing) {
-            if (!frontend_set_state(frontend, XenbusStateClosing, failure) ||
-                !frontend_wait_backend(frontend, XenbusStateClosing, XenbusStateClosed, failure) ||
-                !frontend_set_state(frontend, XenbusStateClosed, failure) ||
-                !frontend_wait_backend(frontend, XenbusStateClosed, XenbusStateInitWait, failure)) {
-                return false;
-            }
-        }
-        if (!frontend_set_state(frontend, XenbusStateInitialising, failure)) {
-            return false;
-        }
-    }
-    if (!frontend_wait_backend(frontend, XenbusStateInitWait, XenbusStateInitWait, failure)) {
-        return false;
-    }
-    read_features(frontend);
-    return true;
+    features->sg &= !personality->no_sg;
+    features->gso_tcpv4 &= !personality->no_gso4;
+    features->gso_tcpv6 &= !personality->no_gso6;
+    features->csum_ipv4 &= !personality->no_csum4;
+    features->csum_ipv6 &= !personality->no_csum6;
 }
 
 static bool share_queue(struct XnFrontend *frontend, struct XnFrontendQueue *queue,
                         struct XnFailure *failure)
 {
     bool split = frontend->config.split_evtchn && frontend->features.split_evtchn;
+    const struct XnPersonality *personality = frontend->config.personality;
     uint32_t domid = frontend->backend_domid;
 
+    queue->guest_tx.limit = personality->guest_tx_limit;
+    queue->guest_tx.small_ids = queue->guest_rx.small_ids = personality->small_ids;
+    queue->guest_rx.refill = personality->guest_rx_refill;
     if (!guest_tx_open(&queue->guest_tx, frontend->gntshr, domid, failure) ||
         !guest_rx_open(&queue->guest_rx, frontend->gntshr, domid, frontend->config.rx_buffers,
                        frontend->config.rx_canary, failure)) {
@@ -308,8 +265,12 @@ static bool share_ctrl(struct XnFrontend *frontend, struct XnFailure *failure)
 
 bool frontend_share(struct XnFrontend *frontend, struct XnFailure *failure)
 {
+    unsigned int most = frontend->config.personality->queues;
     unsigned int wanted = frontend->config.queues;
 
+    if (most && wanted > most) {
+        wanted = most;
+    }
     if (wanted > frontend->features.max_queues) {
         wanted = frontend->features.max_queues > 0 ? frontend->features.max_queues : 1;
     }
@@ -334,57 +295,6 @@ void frontend_expect_headroom(struct XnFrontend *frontend, unsigned int asked)
     for (unsigned int i = 0; i < XN_QUEUES_MAX; i++) {
         frontend->queues[i].guest_rx.headroom = asked < XN_HEADROOM_MAX ? asked : XN_HEADROOM_MAX;
     }
-}
-
-/* As the configured keys ask for it. */
-static void expect_configured_headroom(struct XnFrontend *frontend)
-{
-    frontend_expect_headroom(frontend, 0);
-    for (unsigned int i = 0; i < frontend->config.keys_count; i++) {
-        if (strcmp(frontend->config.keys[i].name, "xdp-headroom") == 0) {
-            frontend_expect_headroom(frontend, atoi(frontend->config.keys[i].value));
-        }
-    }
-}
-
-bool frontend_connect(struct XnFrontend *frontend, struct XnFailure *failure)
-{
-    uint64_t start;
-
-    expect_configured_headroom(frontend);
-    if (!frontend_prepare(frontend, failure) || !frontend_share(frontend, failure)) {
-        return false;
-    }
-    if (!frontend_publish(frontend, failure)) {
-        frontend_unshare(frontend);
-        return false;
-    }
-    start = clock_us();
-    if (!frontend_set_state(frontend, XenbusStateConnected, failure) ||
-        !frontend_wait_backend(frontend, XenbusStateConnected, XenbusStateClosing, failure)) {
-        frontend_unshare(frontend);
-        return false;
-    }
-    if (frontend->backend_state != XenbusStateConnected) {
-        char reason[128] = "no reason given";
-        struct XnFailure ignored = {""};
-
-        frontend_read_error(frontend, reason, sizeof(reason));
-        fail(failure, "backend refused to connect: %s", reason);
-        /* As Linux does: the backend waits for it. */
-        frontend_set_state(frontend, XenbusStateClosed, &ignored);
-        frontend_unshare(frontend);
-        return false;
-    }
-    frontend->connect_us = clock_us() - start;
-    frontend->connected = true;
-    return true;
-}
-
-bool frontend_alive(const struct XnFrontend *frontend)
-{
-    return frontend->backend_state == XenbusStateConnected ||
-           frontend->backend_state == XenbusStateReconfigured;
 }
 
 static void push_done(struct XnFrontend *frontend, bool asked, int evtchn, uint64_t *counter)
@@ -466,11 +376,24 @@ unsigned int frontend_unanswered(const struct XnFrontend *frontend)
     return count;
 }
 
+bool frontend_can_send(const struct XnFrontend *frontend, const struct XnFrontendQueue *queue)
+{
+    unsigned int slots = frontend->features.sg ? XN_GUEST_TX_ROOM : XN_GUEST_TX_ROOM_ONE;
+
+    return guest_tx_room(&queue->guest_tx) >= slots;
+}
+
+/* A frontend that polls does not ask, and is woken by the clock. */
+static bool polls(const struct XnFrontend *frontend)
+{
+    return frontend->config.personality->polls;
+}
+
 bool frontend_arm_guest_tx(struct XnFrontend *frontend)
 {
     bool more = false;
 
-    for (unsigned int i = 0; i < frontend->queues_count; i++) {
+    for (unsigned int i = 0; !polls(frontend) && i < frontend->queues_count; i++) {
         more |= guest_tx_arm(&frontend->queues[i].guest_tx);
     }
     return more;
@@ -480,7 +403,7 @@ bool frontend_arm_guest_rx(struct XnFrontend *frontend)
 {
     bool more = false;
 
-    for (unsigned int i = 0; i < frontend->queues_count; i++) {
+    for (unsigned int i = 0; !polls(frontend) && i < frontend->queues_count; i++) {
         more |= guest_rx_arm(&frontend->queues[i].guest_rx);
     }
     return more;
@@ -546,20 +469,6 @@ void frontend_unshare(struct XnFrontend *frontend)
     for (unsigned int i = 0; i < XN_QUEUES_MAX; i++) {
         unshare_queue(frontend, &frontend->queues[i]);
     }
-}
-
-bool frontend_disconnect(struct XnFrontend *frontend, struct XnFailure *failure)
-{
-    bool followed =
-        frontend_set_state(frontend, XenbusStateClosing, failure) &&
-        (frontend->backend_state == XenbusStateUnknown ||
-         frontend_wait_backend(frontend, XenbusStateClosing, XenbusStateClosed, failure)) &&
-        frontend_set_state(frontend, XenbusStateClosed, failure) &&
-        (frontend->backend_state == XenbusStateUnknown ||
-         frontend_wait_backend(frontend, XenbusStateClosed, XenbusStateUnknown, failure));
-
-    frontend_unshare(frontend);
-    return followed;
 }
 
 bool frontend_read_error(struct XnFrontend *frontend, char *text, size_t size)

@@ -3,10 +3,10 @@
  * frontend.h - one vif as its guest sees it: xenbus handshake, rings, event channels
  *
  * Theory of operation: everything goes through relative xenstore paths (device/vif/N), which
- * xenstored resolves to the domain that asks. The states follow Linux's netfront: wait for the
- * backend's InitWait, share, write the keys in one transaction, Connected; to close, Closing, wait
- * for the backend, Closed, and only then end the sharing. One thread; frontend_wait() is the only
- * place that sleeps.
+ * xenstored resolves to the domain that asks. Unless another personality is wanted, the states
+ * follow Linux's netfront: wait for the backend's InitWait, share, write the keys in one
+ * transaction, Connected; to close, Closing, wait for the backend, Closed, and only then end the
+ * sharing. One thread; frontend_wait() is the only place that sleeps.
  *
  * A vif has one queue or several, each with a guest_tx ring, a guest_rx ring and event channels of
  * its own. Nothing here depends on which queue a packet takes; that is the modes' business.
@@ -18,6 +18,7 @@
 #include "guest-rx.h"
 #include "guest-tx.h"
 #include "hash.h"
+#include "personality.h"
 #include "store.h"
 
 #include <xen/io/xenbus.h>
@@ -34,6 +35,7 @@ struct XnFrontendKey {
 
 /* What the caller wants; constant while the frontend is open. */
 struct XnFrontendConfig {
+    const struct XnPersonality *personality;
     unsigned int vif;
     unsigned int queues; /* 1..XN_QUEUES_MAX; no more are used than the backend offers */
     bool split_evtchn; /* separate event channels where the backend offers them */
@@ -79,7 +81,9 @@ struct XnFrontend {
     uint32_t backend_domid;
     enum xenbus_state backend_state; /* as last seen; Unknown if the node is gone */
     struct XnBackendFeatures features;
-    bool connected;
+    bool connected; /* as far as the frontend is concerned */
+    bool closing; /* on the way out */
+    enum xenbus_state panic; /* backend state that the personality did not survive */
     unsigned int connect_us; /* from our Connected to the backend's, the last time */
     uint64_t events; /* received */
     uint64_t sleeps; /* waits that were not answered at once */
@@ -149,6 +153,9 @@ void frontend_push_guest_rx(struct XnFrontend *frontend, struct XnFrontendQueue 
  * index of the backend is impossible. */
 int frontend_reap(struct XnFrontend *frontend);
 
+/* Whether the largest packet that the frontend sends can be queued. */
+bool frontend_can_send(const struct XnFrontend *frontend, const struct XnFrontendQueue *queue);
+
 /* Over all queues: guest_tx requests without an answer. */
 unsigned int frontend_unanswered(const struct XnFrontend *frontend);
 
@@ -166,6 +173,15 @@ bool frontend_await_ctrl(struct XnFrontend *frontend, struct xen_netif_ctrl_resp
 /* Counters of all queues together. */
 struct XnGuestTxCounters frontend_guest_tx_counters(const struct XnFrontend *frontend);
 struct XnGuestRxCounters frontend_guest_rx_counters(const struct XnFrontend *frontend);
+
+/* Looks at the backend's state. */
+void frontend_look_at_backend(struct XnFrontend *frontend);
+
+/* Looks at what the backend offers, less what the personality does not use. */
+void frontend_read_features(struct XnFrontend *frontend);
+
+/* Says something on stderr, if told to. */
+void frontend_say(const struct XnFrontend *frontend, const char *what, long value);
 
 /* Reads the backend's reason for closing, if it gave one. */
 bool frontend_read_error(struct XnFrontend *frontend, char *text, size_t size);

@@ -23,7 +23,7 @@ static void queue_page(struct XnGuestRx *guest_rx, unsigned int page)
 {
     RING_IDX index = guest_rx->ring.req_prod_pvt++;
     netif_rx_request_t *request = RING_GET_REQUEST(&guest_rx->ring, index);
-    uint16_t id = page | guest_rx->generation++ << 8;
+    uint16_t id = page | (guest_rx->small_ids ? 0 : guest_rx->generation++ << 8);
 
     guest_rx->posted_page[index % XN_RING_SLOTS] = page;
     guest_rx->posted_id[index % XN_RING_SLOTS] = id;
@@ -38,6 +38,7 @@ bool guest_rx_open(struct XnGuestRx *guest_rx, xengntshr_handle *gntshr, uint32_
     guest_rx->gntshr = gntshr;
     guest_rx->buffers = buffers;
     guest_rx->canary = canary;
+    guest_rx->held_count = 0;
     guest_rx->sring = xengntshr_share_pages(gntshr, backend, 1, &guest_rx->ring_ref, 1);
     if (!guest_rx->sring) {
         return fail_errno(failure, "cannot share a guest_rx ring with domain %u", backend);
@@ -303,7 +304,12 @@ void guest_rx_repost(struct XnGuestRx *guest_rx, const struct XnGuestRxPacket *p
         if (guest_rx->canary) {
             memset(page_data(guest_rx, page), page_canary(page), XN_PAGE_SIZE);
         }
-        queue_page(guest_rx, page);
+        guest_rx->held[guest_rx->held_count++] = page;
+    }
+    if (guest_rx->held_count >= guest_rx->refill) {
+        while (guest_rx->held_count) {
+            queue_page(guest_rx, guest_rx->held[--guest_rx->held_count]);
+        }
     }
 }
 

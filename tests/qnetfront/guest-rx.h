@@ -67,6 +67,10 @@ struct XnGuestRx {
     bool canary;
     uint16_t headroom; /* that each packet must have */
     uint16_t generation;
+    bool small_ids; /* the page's number alone */
+    unsigned int refill; /* pages given back are posted when there are so many; 0: at once */
+    unsigned int held_count;
+    uint16_t held[XN_RING_SLOTS]; /* pages given back and not posted yet */
     uint32_t refs[XN_RING_SLOTS];
     uint16_t posted_id[XN_RING_SLOTS]; /* by ring position */
     uint16_t posted_page[XN_RING_SLOTS];

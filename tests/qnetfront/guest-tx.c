@@ -51,6 +51,12 @@ unsigned int guest_tx_room(const struct XnGuestTx *guest_tx)
 {
     unsigned int slots = RING_FREE_REQUESTS(&guest_tx->ring);
 
+    if (guest_tx->limit) {
+        unsigned int under_way = guest_tx_unanswered(guest_tx);
+        unsigned int left = under_way < guest_tx->limit ? guest_tx->limit - under_way : 0;
+
+        slots = slots < left ? slots : left;
+    }
     /* Extras take a slot but no page, so pages never run out first; a hostile mode's might. */
     return slots < guest_tx->free_count ? slots : guest_tx->free_count;
 }
@@ -128,7 +134,7 @@ void guest_tx_queue(struct XnGuestTx *guest_tx, const struct XnSlot *slot, unsig
         netif_tx_request_t request = {
             .gref = guest_tx->refs[page],
             .offset = slot[i].offset,
-            .id = page | guest_tx->generation++ << 8,
+            .id = page | (guest_tx->small_ids ? 0 : guest_tx->generation++ << 8),
             /* The first slot tells the size of the whole packet. */
             .size = i ? slot[i].size : total,
             .flags = i + 1 < count ? NETTXF_more_data : 0,

@@ -4,8 +4,9 @@
  *
  * Theory of operation: each of 256 granted pages belongs to at most one request. A request's id is
  * its page number with a generation in the upper bits, so that an answer given twice, or to an
- * older request, shows. What was written in each ring slot is kept in a record of our own, and
- * answers are held against it: in order, one each, the id echoed, NULL for extras. One thread.
+ * older request, shows (unless small ids are wanted). What was written in each ring slot is kept in
+ * a record of our own, and answers are held against it: in order, one each, the id echoed, NULL for
+ * extras. One thread.
  */
 #ifndef QNETFRONT_GUEST_TX_H
 #define QNETFRONT_GUEST_TX_H
@@ -18,6 +19,8 @@
 
 /* Data slots, and the GSO and hash extras, of the largest well-formed packet. */
 #define XN_GUEST_TX_ROOM (XN_LAYOUT_SLOTS + 2)
+/* The same for a frontend that uses one data slot. */
+#define XN_GUEST_TX_ROOM_ONE 3
 
 struct XnGuestTxCounters {
     uint64_t packets; /* queued */
@@ -55,6 +58,8 @@ struct XnGuestTx {
     uint16_t free_pages[XN_RING_SLOTS]; /* a stack */
     unsigned int free_count;
     uint16_t generation;
+    unsigned int limit; /* slots under way at most, 0: the ring's */
+    bool small_ids; /* the page's number alone */
     bool packet_bad; /* a slot of the packet being answered was refused */
     struct XnGuestTxRecord records[XN_RING_SLOTS];
     struct XnGuestTxCounters counters;

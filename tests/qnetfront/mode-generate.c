@@ -36,7 +36,7 @@ static bool send_next(struct XnGenerate *generate)
     }
     /* What belongs together stays in order, as all that is on one queue does. */
     queue = &frontend->queues[(spec.kind + spec.flow) % frontend->queues_count];
-    if (guest_tx_room(&queue->guest_tx) < XN_GUEST_TX_ROOM) {
+    if (!frontend_can_send(frontend, queue)) {
         return false;
     }
     if (!frontend->features.sg) {

@@ -130,7 +130,7 @@ static void send_back(struct XnGuestTx *guest_tx, const struct XnGuestRxPacket *
     uint8_t *first;
 
     if (packet->bad || packet->parts > XN_GUEST_TX_SLOTS_MAX || packet->part[0].length < 14 ||
-        guest_tx_room(guest_tx) < XN_GUEST_TX_ROOM) {
+        packet->parts > guest_tx_room(guest_tx)) {
         return;
     }
     for (unsigned int i = 0; i < packet->parts; i++) {
@@ -152,7 +152,7 @@ static int serve_queue(struct XnFrontend *frontend, struct XnFrontendQueue *queu
     int count = 0;
     int got = 0;
 
-    while (count < BATCH && (!echo || guest_tx_room(&queue->guest_tx) >= XN_GUEST_TX_ROOM) &&
+    while (count < BATCH && (!echo || frontend_can_send(frontend, queue)) &&
            (got = guest_rx_receive(&queue->guest_rx, &packet)) > 0) {
         if (echo) {
             send_back(&queue->guest_tx, &packet);

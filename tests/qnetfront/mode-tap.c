@@ -67,7 +67,7 @@ static int tap_to_guest_tx(struct XnTapMode *mode, unsigned int index)
     int count = 0;
     int unpushed = 0;
 
-    while (count < BATCH && guest_tx_room(guest_tx) >= XN_GUEST_TX_ROOM) {
+    while (count < BATCH && frontend_can_send(mode->frontend, queue)) {
         ssize_t got;
 
         for (unsigned int i = 0; i < READ_PAGES; i++) {
@@ -135,7 +135,7 @@ static int guest_rx_to_tap(struct XnTapMode *mode, unsigned int index)
 static void poll_where_room(struct XnTapMode *mode)
 {
     for (unsigned int i = 0; i < mode->frontend->queues_count; i++) {
-        bool room = guest_tx_room(&mode->frontend->queues[i].guest_tx) >= XN_GUEST_TX_ROOM;
+        bool room = frontend_can_send(mode->frontend, &mode->frontend->queues[i]);
         struct epoll_event event = {.events = EPOLLIN};
 
         if (room != mode->polled[i]) {

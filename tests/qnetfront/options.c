@@ -29,6 +29,8 @@ static const char usage_text[] =
     "Which vif, and how to connect:\n"
     "  --vif N                  device number (0)\n"
     "  --wait SECONDS           bound of each wait for the backend or for a receiver (10)\n"
+    "  --personality NAME       behave as that guest's frontend: linux, windows, freebsd, netbsd,\n"
+    "                           minios or ipxe (plain); options after it win over its habits\n"
     "  --features KEY=VALUE,... frontend keys to write; KEY= leaves one out. By default\n"
     "                           everything the protocol has is offered\n"
     "  --queues N               use N queues, or as many as the backend offers (1)\n"
@@ -90,6 +92,7 @@ enum {
     OPT_VIF = 256,
     OPT_MODE,
     OPT_WAIT,
+    OPT_PERSONALITY,
     OPT_FEATURES,
     OPT_QUEUES,
     OPT_EVENT_CHANNELS,
@@ -136,6 +139,7 @@ static const struct option long_options[] = {
     {"vif", required_argument, NULL, OPT_VIF},
     {"mode", required_argument, NULL, OPT_MODE},
     {"wait", required_argument, NULL, OPT_WAIT},
+    {"personality", required_argument, NULL, OPT_PERSONALITY},
     {"features", required_argument, NULL, OPT_FEATURES},
     {"queues", required_argument, NULL, OPT_QUEUES},
     {"event-channels", required_argument, NULL, OPT_EVENT_CHANNELS},
@@ -281,6 +285,7 @@ static void set_defaults(struct XnOptions *options)
     static const uint8_t source[6] = {0x02, 0x71, 0, 0, 0, 1};
 
     memset(options, 0, sizeof(*options));
+    options->frontend.personality = personality_find("plain");
     options->frontend.queues = 1;
     options->frontend.split_evtchn = true;
     options->frontend.rx_buffers = XN_RING_SLOTS;
@@ -297,6 +302,23 @@ static void set_defaults(struct XnOptions *options)
     options->layout.max = XN_GUEST_TX_SLOTS_MAX;
     options->seed = 1;
     options->window = 128;
+}
+
+static bool take_personality(struct XnOptions *options, const struct XnPersonality *personality)
+{
+    if (!personality) {
+        return false;
+    }
+    options->frontend.personality = personality;
+    options->frontend.split_evtchn = !personality->one_channel;
+    options->frontend.ctrl_ring = personality->ctrl_ring;
+    if (personality->ctrl_ring) {
+        options->ctrl.script = "windows";
+    }
+    if (personality->guest_rx_buffers) {
+        options->frontend.rx_buffers = personality->guest_rx_buffers;
+    }
+    return true;
 }
 
 static bool take_option(struct XnOptions *options, int option, char *value)
@@ -318,6 +340,8 @@ static bool take_option(struct XnOptions *options, int option, char *value)
         good = parse_uint(value, 0, 86400, &options->frontend.wait_ms);
         options->frontend.wait_ms *= 1000;
         return good;
+    case OPT_PERSONALITY:
+        return take_personality(options, personality_find(value));
     case OPT_FEATURES:
         return parse_features(value, &options->frontend);
     case OPT_QUEUES:

@@ -186,6 +186,7 @@ void report_verify(struct XnReport *report, const struct XnVerify *verify)
 void report_frontend(struct XnReport *report, const struct XnFrontend *frontend)
 {
     report_number(report, "vif", frontend->config.vif);
+    report_string(report, "personality", frontend->config.personality->name);
     report_number(report, "queues", frontend->queues_count);
     report_number(report, "backend_state", frontend->backend_state);
     report_number(report, "events", frontend->events);

@@ -125,15 +125,13 @@ ok "afterwards events are taken at once again" guest_to_wire tx 1 $vif --window 
 
 # --- both directions of a vif, and a neighbour ---
 
-# Datagrams to a port where nobody listens, from one domain to another.
-flood_start() { # NAME FROM TO
-    start "$1" ip netns exec "domain$2" socat -u -b 1400 /dev/zero "UDP-SENDTO:${ipv4[$3]}:9"
-}
-
-# socat does not listen to milder signals while it can send.
-flood_stop() { # NAME
-    pkill -KILL -P "${job_pid[$1]}" || true
-    finish "$1" >$work/flood 2>&1 || true
+# flood_start NAME FROM INTERFACE MAC: datagrams to an address that the owner of that MAC does not
+# have, so that nobody answers
+flood_start() {
+    in_domain "$2" ip neigh replace 10.0.0.9 lladdr "$4" dev "$3" nud permanent
+    # shellcheck disable=SC2016 # expanded by that shell
+    start "$1" ip netns exec "domain$2" bash -c 'trap "exit 0" TERM
+        dd if=/dev/zero bs=1400 status=none >/dev/udp/10.0.0.9/9 & wait'
 }
 
 toolstack vif-remove 1 0
@@ -144,8 +142,8 @@ guest_add_vif() {
 }
 ok "a guest with a TCP stack" guest_add_vif
 others_start floods
-flood_start from_guest 1 0
-flood_start to_guest 0 1
+flood_start from_guest 1 eth0 "$(cat /sys/class/net/xenbr0/address)"
+flood_start to_guest 0 xenbr0 "$(in_domain 1 cat /sys/class/net/eth0/address)"
 mark $vif
 ok "both directions at once: frames from the guest" wait_for 20 grown $vif guest_tx_packets 20000
 ok "and to it" wait_for 20 grown $vif guest_rx_packets 20000
@@ -154,8 +152,8 @@ received=$(since $vif guest_rx_packets)
 echo "# from the guest: $sent, to it: $received"
 between "neither direction starves" 1 $((sent > 20 * received || received > 20 * sent ? 0 : 1)) 1
 for_others floods 500 20
-flood_stop from_guest
-flood_stop to_guest
+ok "the flood from the guest ends" finish from_guest TERM
+ok "and that to it" finish to_guest TERM
 ok "the guest answers" wait_for 10 in_domain 0 ping -c 1 -W 1 "${ipv4[1]}"
 others_end floods
 ok "the guest goes" finish front1 TERM

@@ -204,6 +204,8 @@ static void backend_look(struct XnBackend *backend, struct XnVifId id)
     }
 }
 
+static void backend_looked(struct XnBackend *backend);
+
 static gboolean backend_poll(gpointer opaque)
 {
     struct XnBackend *backend = opaque;
@@ -215,12 +217,15 @@ static gboolean backend_poll(gpointer opaque)
 
         if (vif_is_polled(vif)) {
             any = true;
-            backend_look_at(backend, vif_status(vif).id);
+            if (vif_poll(vif)) {
+                backend_look(backend, vif_status(vif).id);
+            }
         }
     }
     if (!any) {
         backend->poll_timer = 0;
     }
+    backend_looked(backend);
     return any ? G_SOURCE_CONTINUE : G_SOURCE_REMOVE;
 }
 

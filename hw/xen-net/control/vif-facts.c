@@ -21,9 +21,27 @@ void vif_watch_frontend(struct XnVif *vif)
     g_autoptr(GError) error = NULL;
 
     vif->watched = store_watch(vif->host->store, vif->frontend_directory, token, &error);
-    if (!vif->watched) {
+    if (!vif->watched && vif->polls == 0) {
         log_debug(vif->name, "%s; polling the frontend instead", error->message);
     }
+}
+
+bool vif_poll(struct XnVif *vif)
+{
+    g_autofree char *path = g_strconcat(vif->frontend_directory, "/state", NULL);
+    enum xenbus_state frontend;
+
+    if (vif->polls == 0) {
+        /* Not all of them at the same time. */
+        vif->polls = g_str_hash(vif->name);
+    }
+    if (++vif->polls % XN_VIF_POLLS_WHOLE == 0) {
+        /* There may be a watch to have again. */
+        vif_watch_frontend(vif);
+        return true;
+    }
+    return !vif_store_read_state(vif->host->store, path, &frontend, NULL) ||
+           frontend != vif->facts.frontend;
 }
 
 bool vif_identify(struct XnVif *vif, bool *ret_known, GError **error)

@@ -20,6 +20,8 @@ struct XnVif {
     /* From the key `frontend`; NULL until the toolstack has written it. */
     char *frontend_directory;
     bool watched;
+    /* How often it was asked whether an unwatched frontend has moved. */
+    unsigned polls;
     uint64_t mark;
 
     struct XnVifFacts facts;

@@ -16,6 +16,7 @@
 
 /* How long a frontend may take to close when it is asked to; the toolstack waits for 10 s. */
 #define XN_VIF_CLOSE_MS 5000u
+#define XN_VIF_POLLS_WHOLE 40u
 
 /* What the daemon lends to its vifs; outlives them. */
 struct XnVifHost {
@@ -75,8 +76,14 @@ void vif_shut(struct XnVif *vif);
 /* Has a vif that was shut come to rest? */
 bool vif_is_closed(const struct XnVif *vif);
 
-/* Must vif_look() be called now and then, because the frontend cannot be watched? */
+/* Must vif_poll() be called now and then, because the frontend cannot be watched? */
 bool vif_is_polled(const struct XnVif *vif);
+
+/*
+ * One question to xenstore: has the frontend's state changed, so that vif_look() is to follow? It
+ * is also to follow every XN_VIF_POLLS_WHOLE times, for what a frontend changes besides its state.
+ */
+bool vif_poll(struct XnVif *vif);
 
 /* The connection to xenstored is a new one: sets the vif's watch again. */
 void vif_watch_again(struct XnVif *vif);

@@ -134,9 +134,12 @@ flood_start() {
         dd if=/dev/zero bs=1400 status=none >/dev/udp/10.0.0.9/9 & wait'
 }
 
+daemon_ends
 toolstack vif-remove 1 0
 ip link del xenbr0
 tcp_host 1500
+# With slow copies the guest's ring is never empty: else there would be nothing to be unfair about.
+XENSIM_SEG_NS=60000 daemon_start --workers 1
 guest_add_vif() {
     toolstack vif-add 1 0 && guest_connect 1
 }
@@ -145,13 +148,13 @@ others_start floods
 flood_start from_guest 1 eth0 "$(cat /sys/class/net/xenbr0/address)"
 flood_start to_guest 0 xenbr0 "$(in_domain 1 cat /sys/class/net/eth0/address)"
 mark $vif
-ok "both directions at once: frames from the guest" wait_for 20 grown $vif guest_tx_packets 20000
-ok "and to it" wait_for 20 grown $vif guest_rx_packets 20000
+ok "both directions at once: frames from the guest" wait_for 60 grown $vif guest_tx_packets 2000
+ok "and to it" wait_for 60 grown $vif guest_rx_packets 2000
 sent=$(since $vif guest_tx_packets)
 received=$(since $vif guest_rx_packets)
 echo "# from the guest: $sent, to it: $received"
-between "neither direction starves" 1 $((sent > 20 * received || received > 20 * sent ? 0 : 1)) 1
-for_others floods 500 20
+between "neither direction starves" $((received / 5)) "$sent" $((received * 5))
+for_others floods 200 60
 ok "the flood from the guest ends" finish from_guest TERM
 ok "and that to it" finish to_guest TERM
 ok "the guest answers" wait_for 10 in_domain 0 ping -c 1 -W 1 "${ipv4[1]}"

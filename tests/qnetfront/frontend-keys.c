@@ -64,7 +64,7 @@ static void collect_keys(const struct XnFrontend *frontend, struct XnKeyList *li
         set_number(add_key(list, "multi-queue-num-queues"), frontend->queues_count);
     }
     for (unsigned int i = 0; frontend->queues_count > 1 && i < frontend->queues_count; i++) {
-        char prefix[16];
+        char prefix[24];
 
         snprintf(prefix, sizeof(prefix), "queue-%u/", i);
         collect_queue(list, &frontend->queues[i], prefix);
@@ -111,7 +111,7 @@ static void remove_stale_keys(struct XnFrontend *frontend, xs_transaction_t tran
                                         "feature-gso-tcpv6",
                                         "feature-ipv6-csum-offload",
                                         "vifname"};
-    char name[16];
+    char name[24];
 
     for (unsigned int i = 0; i < sizeof(stale) / sizeof(*stale); i++) {
         store_remove(frontend->xs, transaction, frontend->path, stale[i]);

@@ -34,6 +34,13 @@ static bool may_segment(enum XnFrameKind kind, const struct XnBackendFeatures *f
     return kind == XN_FRAME_TCP4 ? features->gso_tcpv4 : features->gso_tcpv6;
 }
 
+/* For some seconds a tap keeps a flow in the queue from which it last had a frame of it, and then
+ * lets it go: so the two directions share no flow, if there are not too many. */
+static unsigned int flow_of(uint64_t turn, unsigned int flows, bool to_guest)
+{
+    return to_guest ? XN_FRAME_FLOWS_MAX - 1 - turn % flows : turn % flows;
+}
+
 bool source_peek(const struct XnSource *source, const struct XnBackendFeatures *features,
                  struct XnFrameSpec *spec)
 {
@@ -48,7 +55,7 @@ bool source_peek(const struct XnSource *source, const struct XnBackendFeatures *
         .sequence = source->sequence,
         .length = source->length,
         .kind = options->kinds[source->sequence % options->kinds_count],
-        .flow = turn % options->flows,
+        .flow = flow_of(turn, options->flows, !features),
         .vlans = options->vlans,
     };
     memcpy(spec->target, options->target, sizeof(spec->target));

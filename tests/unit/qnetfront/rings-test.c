@@ -206,6 +206,64 @@ static void test_guest_tx_wrong_answers(void)
     close_rings();
 }
 
+/* GSO first, then the hash, and only the last says that no other follows. */
+static void test_guest_tx_extras(void)
+{
+    struct XnFrameMeta meta = {.csum_blank = true,
+                               .gso_type = XEN_NETIF_GSO_TYPE_TCPV6,
+                               .gso_size = 1428,
+                               .hash = {true, _XEN_NETIF_CTRL_HASH_TYPE_IPV6_TCP, 0x12345678}};
+    static const uint8_t value[] = {0x78, 0x56, 0x34, 0x12};
+    struct XnSlot slot = {.size = 100};
+    netif_tx_request_t request;
+    netif_extra_info_t extra;
+    uint8_t frame[100] = {0};
+
+    open_rings();
+    guest_tx_queue_copy(&guest_tx, frame, &slot, 1, &meta);
+    g_assert_cmpuint(guest_tx.counters.extras, ==, 2);
+    guest_tx_push(&guest_tx);
+    request = next_request();
+    g_assert_cmphex(request.flags, ==, NETTXF_csum_blank | NETTXF_extra_info);
+    request = next_request();
+    memcpy(&extra, &request, sizeof(extra));
+    g_assert_cmpuint(extra.type, ==, XEN_NETIF_EXTRA_TYPE_GSO);
+    g_assert_cmpuint(extra.flags, ==, XEN_NETIF_EXTRA_FLAG_MORE);
+    g_assert_cmpuint(extra.u.gso.size, ==, 1428);
+    request = next_request();
+    memcpy(&extra, &request, sizeof(extra));
+    g_assert_cmpuint(extra.type, ==, XEN_NETIF_EXTRA_TYPE_HASH);
+    g_assert_cmpuint(extra.flags, ==, 0);
+    g_assert_cmpuint(extra.u.hash.type, ==, _XEN_NETIF_CTRL_HASH_TYPE_IPV6_TCP);
+    g_assert_cmpuint(extra.u.hash.algorithm, ==, XEN_NETIF_CTRL_HASH_ALGORITHM_TOEPLITZ);
+    g_assert_cmpmem(extra.u.hash.value, 4, value, 4);
+    close_rings();
+}
+
+static void test_guest_tx_habits(void)
+{
+    open_rings();
+    guest_tx.limit = 16;
+    guest_tx.small_ids = true;
+    for (unsigned int i = 0; i < 1000; i++) {
+        g_assert_cmpuint(guest_tx_room(&guest_tx), ==, 16 - i % 16);
+        queue_packet(60, 0);
+        guest_tx_push(&guest_tx);
+        if (i % 16 == 15) {
+            g_assert_cmpuint(guest_tx_room(&guest_tx), ==, 0);
+            for (unsigned int k = 0; k < 16; k++) {
+                uint16_t id = next_request().id;
+
+                g_assert_cmpuint(id, <, XN_RING_SLOTS);
+                answer(id, NETIF_RSP_OKAY);
+            }
+            g_assert_cmpint(guest_tx_reap(&guest_tx), ==, 16);
+        }
+    }
+    g_assert_cmpuint(guest_tx_violations(&guest_tx.counters), ==, 0);
+    close_rings();
+}
+
 /* --- guest_rx --- */
 
 /* Answers the next posted buffer with @status bytes of data. */
@@ -329,6 +387,71 @@ static void test_guest_rx_wrong_answers(void)
     close_rings();
 }
 
+static void respond_hash(uint8_t type, uint8_t algorithm, uint8_t flags)
+{
+    netif_extra_info_t extra = {.type = XEN_NETIF_EXTRA_TYPE_HASH, .flags = flags};
+
+    extra.u.hash.type = type;
+    extra.u.hash.algorithm = algorithm;
+    memcpy(extra.u.hash.value, "\x78\x56\x34\x92", 4);
+    memcpy(respond(0, 0), &extra, sizeof(extra));
+}
+
+static void test_guest_rx_hash(void)
+{
+    struct XnGuestRxCounters *counters = &guest_rx.counters;
+    struct XnGuestRxPacket packet;
+
+    open_rings();
+    respond(NETRXF_data_validated | NETRXF_csum_blank | NETRXF_extra_info, 100);
+    respond_extra(XEN_NETIF_EXTRA_TYPE_GSO, XEN_NETIF_EXTRA_FLAG_MORE);
+    respond_hash(_XEN_NETIF_CTRL_HASH_TYPE_IPV4_TCP, 1, 0);
+    g_assert_cmpint(receive(&packet), ==, 1);
+    g_assert_true(packet.meta.hash.found);
+    g_assert_cmpuint(packet.meta.hash.type, ==, _XEN_NETIF_CTRL_HASH_TYPE_IPV4_TCP);
+    g_assert_cmphex(packet.meta.hash.value, ==, 0x92345678);
+    g_assert_cmpuint(packet.meta.gso_size, ==, 1448);
+    g_assert_cmpuint(counters->wrong_extra, ==, 0);
+
+    respond(0, 100);
+    g_assert_cmpint(receive(&packet), ==, 1);
+    g_assert_false(packet.meta.hash.found);
+
+    /* An unknown type, an unknown algorithm, two of them. */
+    respond(NETRXF_extra_info, 100);
+    respond_hash(4, 1, 0);
+    receive(&packet);
+    g_assert_cmpuint(counters->wrong_extra, ==, 1);
+    respond(NETRXF_extra_info, 100);
+    respond_hash(0, 0, 0);
+    receive(&packet);
+    g_assert_cmpuint(counters->wrong_extra, ==, 2);
+    respond(NETRXF_extra_info, 100);
+    respond_hash(0, 1, XEN_NETIF_EXTRA_FLAG_MORE);
+    respond_hash(0, 1, 0);
+    receive(&packet);
+    g_assert_cmpuint(counters->wrong_extra, ==, 3);
+    close_rings();
+}
+
+/* Buffers that are given back 200 at a time. */
+static void test_guest_rx_refill(void)
+{
+    struct XnGuestRxPacket packet;
+
+    open_rings();
+    guest_rx.refill = 200;
+    guest_rx.small_ids = true;
+    for (unsigned int i = 1; i <= 2000; i++) {
+        respond(0, 60);
+        g_assert_cmpint(receive(&packet), ==, 1);
+        g_assert_cmpuint(guest_rx.sring->req_prod - guest_rx.sring->rsp_prod, ==,
+                         XN_RING_SLOTS - i % 200);
+    }
+    g_assert_cmpuint(guest_rx_violations(&guest_rx.counters), ==, 0);
+    close_rings();
+}
+
 static void test_guest_rx_canary(void)
 {
     struct XnGuestRxPacket packet;
@@ -364,8 +487,12 @@ int main(int argc, char **argv)
     g_test_add_func("/qnetfront/guest-tx/packet", test_guest_tx_packet);
     g_test_add_func("/qnetfront/guest-tx/wraps", test_guest_tx_wraps);
     g_test_add_func("/qnetfront/guest-tx/wrong-answers", test_guest_tx_wrong_answers);
+    g_test_add_func("/qnetfront/guest-tx/extras", test_guest_tx_extras);
+    g_test_add_func("/qnetfront/guest-tx/habits", test_guest_tx_habits);
     g_test_add_func("/qnetfront/guest-rx/packets", test_guest_rx_packets);
     g_test_add_func("/qnetfront/guest-rx/wrong-answers", test_guest_rx_wrong_answers);
+    g_test_add_func("/qnetfront/guest-rx/hash", test_guest_rx_hash);
+    g_test_add_func("/qnetfront/guest-rx/refill", test_guest_rx_refill);
     g_test_add_func("/qnetfront/guest-rx/canary", test_guest_rx_canary);
     g_test_add_func("/qnetfront/guest-rx/impossible-index", test_guest_rx_impossible_index);
     return g_test_run();

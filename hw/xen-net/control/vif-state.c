@@ -130,7 +130,8 @@ static enum XnVifShut vif_state_shut(const struct XnVifFacts *facts)
         /* The toolstack asks. A frontend that has yet to start does not count as a restart. */
         wanted = facts->frontend == XenbusStateInitialising ? XN_VIF_SHUT_FOR_GOOD
                                                             : XN_VIF_SHUT_UNTIL_RESTART;
-    } else if (!frontend_is_active(facts->frontend) && !frontend_has_let_go(facts->frontend)) {
+    } else if (facts->own != XenbusStateInitialising && !frontend_is_active(facts->frontend) &&
+               !frontend_has_let_go(facts->frontend)) {
         wanted = XN_VIF_SHUT_UNTIL_RESTART;
     }
     return wanted > shut ? wanted : shut;

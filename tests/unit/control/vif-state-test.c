@@ -111,6 +111,11 @@ static void check_step(const struct XnVifFacts *facts)
         /* The toolstack's wish to close comes first. */
         g_assert_cmpint(facts->node, ==, facts->own);
     }
+    /* The toolstack waits for InitWait before it does anything else, whatever the frontend does. */
+    if (facts->own == XenbusStateInitialising && facts->node == facts->own && facts->online &&
+        facts->shut == XN_VIF_OPEN) {
+        g_assert_cmpint(step.next, ==, XenbusStateInitWait);
+    }
     /* Shut for good is for good; shut until a restart ends only when closed. */
     if (facts->shut == XN_VIF_SHUT_FOR_GOOD) {
         g_assert_cmpint(step.shut, ==, XN_VIF_SHUT_FOR_GOOD);

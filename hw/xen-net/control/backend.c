@@ -23,6 +23,7 @@
 
 #include "base/log.h"
 #include "control/journal-file.h"
+#include "control/store-error.h"
 #include "control/store-key.h"
 #include "control/store-watch.h"
 #include "control/vif-store.h"
@@ -291,8 +292,8 @@ static bool backend_scan_directory(struct XnBackend *backend, GError **error)
 
 /*
  * Removes interfaces of vifs that went away while no daemon ran: those that have our names or
- * labels, are held by nobody, and have no directory. Else the hotplug script could not give one's
- * name to another.
+ * labels, and that no vif holds; one may have come since then that closed before it had one. Else
+ * the hotplug script could not give one's name to another.
  */
 static void backend_remove_left(struct XnBackend *backend)
 {
@@ -300,10 +301,15 @@ static void backend_remove_left(struct XnBackend *backend)
 
     for (char **name = names; *name; name++) {
         g_autofree char *label = port_label(*name);
+        const struct XnVif *vif = NULL;
         struct XnVifId id;
         struct XnPort *port;
 
-        if (store_node_parse_vif_name(label, &id) && !g_hash_table_contains(backend->vifs, &id)) {
+        if (!store_node_parse_vif_name(label, &id)) {
+            continue;
+        }
+        vif = g_hash_table_lookup(backend->vifs, &id);
+        if (!vif || !vif_has_interface(vif)) {
             port = port_open(*name, label, 1, false, NULL);
             if (port) {
                 log_info(*name, "removing the interface: its vif is gone");
@@ -319,6 +325,14 @@ static bool backend_knows(void *opaque, uint32_t domid, uint32_t devid)
     struct XnVifId id = {.domid = domid, .devid = devid};
 
     return g_hash_table_contains(backend->vifs, &id);
+}
+
+static bool backend_has_error(void *opaque, struct XnVifId id)
+{
+    const struct XnBackend *backend = opaque;
+    const struct XnVif *vif = g_hash_table_lookup(backend->vifs, &id);
+
+    return vif && vif_status(vif).error;
 }
 
 static void backend_scan(struct XnBackend *backend)
@@ -348,6 +362,7 @@ static void backend_scan(struct XnBackend *backend)
         backend->left_removed = true;
         backend_remove_left(backend);
         journal_file_delete_left(backend->config.journal_directory, backend_knows, backend);
+        store_error_clear_left(backend->store, backend->host.own_domid, backend_has_error, backend);
     }
     backend_looked(backend);
 }

@@ -104,3 +104,25 @@ void store_error_clear(struct XnStore *store, uint32_t own_domid, struct XnVifId
         log_warning(name, "%s", error->message);
     }
 }
+
+void store_error_clear_left(struct XnStore *store, uint32_t own_domid,
+                            bool (*has_error)(void *opaque, struct XnVifId id), void *opaque)
+{
+    g_autofree char *base = store_node_error_base(own_domid);
+    g_auto(GStrv) domids = store_list(store, base, NULL);
+
+    for (char **domid = domids; domid && *domid; domid++) {
+        g_autofree char *path = g_strconcat(base, "/", *domid, NULL);
+        g_auto(GStrv) devids = store_list(store, path, NULL);
+
+        for (char **devid = devids; devid && *devid; devid++) {
+            struct XnVifId id;
+
+            if (store_node_parse_number(*domid, XN_DOMID_MAX, &id.domid) &&
+                store_node_parse_number(*devid, XN_DEVID_MAX, &id.devid) &&
+                !has_error(opaque, id)) {
+                store_error_clear(store, own_domid, id);
+            }
+        }
+    }
+}

@@ -19,4 +19,8 @@ void store_error_write(struct XnStore *store, uint32_t own_domid, struct XnVifId
 /* Removes it, and the directories below error/ that are empty then. */
 void store_error_clear(struct XnStore *store, uint32_t own_domid, struct XnVifId id);
 
+/* Removes those that an earlier daemon left: of all vifs but those that have an error now. */
+void store_error_clear_left(struct XnStore *store, uint32_t own_domid,
+                            bool (*has_error)(void *opaque, struct XnVifId id), void *opaque);
+
 #endif

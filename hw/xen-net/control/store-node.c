@@ -74,9 +74,14 @@ char *store_node_backend(uint32_t own_domid, struct XnVifId id)
                            own_domid, id.domid, id.devid);
 }
 
+char *store_node_error_base(uint32_t own_domid)
+{
+    return g_strdup_printf("/local/domain/%" G_GUINT32_FORMAT "/error/backend/vif", own_domid);
+}
+
 char *store_node_error(uint32_t own_domid, struct XnVifId id)
 {
-    return g_strdup_printf("/local/domain/%" G_GUINT32_FORMAT
-                           "/error/backend/vif/%" G_GUINT32_FORMAT "/%" G_GUINT32_FORMAT,
-                           own_domid, id.domid, id.devid);
+    g_autofree char *base = store_node_error_base(own_domid);
+
+    return g_strdup_printf("%s/%" G_GUINT32_FORMAT "/%" G_GUINT32_FORMAT, base, id.domid, id.devid);
 }

@@ -41,6 +41,7 @@ bool store_node_parse_vif_name(const char *name, struct XnVifId *ret_id);
 /* Directories, to be freed with g_free(). `own_domid` is our domain. */
 char *store_node_backend_base(uint32_t own_domid);
 char *store_node_backend(uint32_t own_domid, struct XnVifId id);
+char *store_node_error_base(uint32_t own_domid);
 char *store_node_error(uint32_t own_domid, struct XnVifId id);
 
 #endif

@@ -478,6 +478,11 @@ bool vif_is_closed(const struct XnVif *vif)
     return vif->facts.own == XenbusStateClosed;
 }
 
+bool vif_has_interface(const struct XnVif *vif)
+{
+    return vif->port != NULL;
+}
+
 bool vif_is_polled(const struct XnVif *vif)
 {
     return vif->frontend_directory && !vif->watched;

@@ -76,6 +76,9 @@ void vif_shut(struct XnVif *vif);
 /* Has a vif that was shut come to rest? */
 bool vif_is_closed(const struct XnVif *vif);
 
+/* Does it hold its interface? Not before it is prepared. */
+bool vif_has_interface(const struct XnVif *vif);
+
 /* Must vif_poll() be called now and then, because the frontend cannot be watched? */
 bool vif_is_polled(const struct XnVif *vif);
 

@@ -11,7 +11,16 @@ backend_domid=0
 # daemon_start [OPTION...]: returns when it answers.
 # shellcheck disable=SC2120 # most tests give no option
 daemon_start() {
-    xensim as "$backend_domid" qnetback --log-level debug "$@" >>"$daemon_log" 2>&1 </dev/null &
+    (
+        # What the test has open is not for the daemon.
+        for descriptor in /proc/self/fd/*; do
+            descriptor=${descriptor##*/}
+            if [ "$descriptor" -gt 2 ] && [ "$descriptor" -lt 255 ]; then
+                exec {descriptor}>&-
+            fi
+        done
+        exec xensim as "$backend_domid" qnetback --log-level debug "$@"
+    ) >>"$daemon_log" 2>&1 </dev/null &
     daemon_pid=$!
     wait_for 10 qnetctl list || {
         echo "Bail out! qnetback does not start: $(tail -n 3 "$daemon_log")"

@@ -11,7 +11,11 @@
 # shellcheck source=tests/sim/probe.sh
 . "$lib_here/probe.sh"
 
+# Where the daemon's vifs are; set by host_start.
+backend_vifs=''
+
 host_start() {
+    backend_vifs=/local/domain/$backend_domid/backend/vif
     start_probe host 0
 }
 
@@ -24,9 +28,8 @@ send() {
 
 # plug DOMID DEVID: writes a new vif's nodes, those that vif-write of toolstack writes.
 plug() {
-    local domid=$1 devid=$2 back front libxl=/libxl/$1/device/vif/$2 mac
-    back=$(backend_of "$domid" "$devid")
-    front=$(frontend_of "$domid" "$devid")
+    local domid=$1 devid=$2 libxl=/libxl/$1/device/vif/$2 mac
+    local back=$backend_vifs/$1/$2 front=/local/domain/$1/device/vif/$2
     printf -v mac '00:16:3e:%02x:%02x:%02x' $((domid >> 8)) $((domid & 255)) "$devid"
     send host "change rm $libxl
 change mkdir $libxl
@@ -69,27 +72,27 @@ host_failed() { # WHAT
 
 # script DOMID DEVID WORD: the hotplug script's verdict: connected or error
 script() {
-    tell host write "$(backend_of "$1" "$2")/hotplug-status" "$3"
+    tell host write "$backend_vifs/$1/$2/hotplug-status" "$3"
     hear host || host_failed "the script's verdict cannot be written"
 }
 
 # unplug DOMID DEVID [force]: asks for a vif's end; force takes its frontend away with it.
 unplug() {
-    local back state
-    back=$(backend_of "$1" "$2")
-    state=$(ask host read "$back/state")
+    local back=$backend_vifs/$1/$2
+    tell host read "$back/state"
+    hear host || host_failed "a vif that is to be unplugged has no state"
     send host "change write $back/online 0"
-    [ "$state" = 6 ] || send host "change write $back/state 5"
-    [ $# -eq 2 ] || send host "change tidy $(frontend_of "$1" "$2")"
+    [ "$answer" = 6 ] || send host "change write $back/state 5"
+    [ $# -eq 2 ] || send host "change tidy /local/domain/$1/device/vif/$2"
     tell host commit
     hear host || host_failed "a vif cannot be unplugged"
 }
 
 # unplugged DOMID DEVID: takes its nodes away.
 unplugged() {
-    send host "change tidy $(frontend_of "$1" "$2")
+    send host "change tidy /local/domain/$1/device/vif/$2
 change tidy /libxl/$1/device/vif/$2
-change tidy $(backend_of "$1" "$2")
+change tidy $backend_vifs/$1/$2
 commit"
     hear host || host_failed "the nodes of a vif cannot be removed"
 }
@@ -97,7 +100,7 @@ commit"
 # backend_reaches DOMID DEVID STATE[|STATE...] [MILLISECONDS]: sets `answer` to the microseconds that
 # it took, or to what the state is instead.
 backend_reaches() {
-    tell host await "$(backend_of "$1" "$2")/state" "$3" "${4:-10000}"
+    tell host await "$backend_vifs/$1/$2/state" "$3" "${4:-10000}"
     hear host
 }
 
@@ -112,9 +115,14 @@ guest_start() {
 
 # guest_keys DOMID DEVID: shares rings, if it has none, and writes their keys.
 guest_keys() {
-    local domid=$1 vif=device/vif/$2 rings
+    local domid=$1 vif=device/vif/$2 rings=''
     if [ -z "${guest_rings[$1.$2]-}" ]; then
-        guest_rings[$1.$2]="$(ask "$domid" share "$backend_domid" 2) $(ask "$domid" alloc "$backend_domid")"
+        tell "$domid" share "$backend_domid" 2
+        hear "$domid" || return 1
+        rings=$answer
+        tell "$domid" alloc "$backend_domid"
+        hear "$domid" || return 1
+        guest_rings[$1.$2]="$rings $answer"
     fi
     read -ra rings <<<"${guest_rings[$1.$2]}"
     send "$domid" "change write $vif/tx-ring-ref ${rings[0]}

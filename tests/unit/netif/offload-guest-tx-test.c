@@ -4,7 +4,7 @@
  */
 #include "netif/offload.h"
 
-#include "frames.h"
+#include "frame.h"
 
 static struct XnGuestTxPacket packet_of(const struct Frame *frame, uint16_t flags)
 {
@@ -81,20 +81,21 @@ static void test_blank_checksum(gconstpointer stack)
             struct XnGuestTxPacket packet;
             struct virtio_net_hdr header;
 
-            frame_build(frame, stack, payloads[j]);
+            frame_build_stack(frame, stack, payloads[j]);
             frame_blank_checksum(frame);
             before = g_memdup2(frame, sizeof(*frame));
             packet = packet_of(frame, flags[i]);
-            g_assert_cmpint(describe(&packet, frame, frame->headers, &header), ==, XN_OFFLOAD_OK);
+            g_assert_cmpint(describe(&packet, frame, frame->payload_offset, &header), ==,
+                            XN_OFFLOAD_OK);
             g_assert_cmpuint(header.flags, ==, VIRTIO_NET_HDR_F_NEEDS_CSUM);
             g_assert_cmpuint(header.gso_type, ==, VIRTIO_NET_HDR_GSO_NONE);
             g_assert_cmpuint(header.gso_size, ==, 0);
-            g_assert_cmpuint(header.hdr_len, ==, frame->headers);
-            g_assert_cmpuint(header.csum_start, ==, frame->l4);
+            g_assert_cmpuint(header.hdr_len, ==, frame->payload_offset);
+            g_assert_cmpuint(header.csum_start, ==, frame->l4_offset);
             g_assert_cmpuint(header.csum_offset, ==, frame_checksum_offset(frame));
             g_assert_cmpmem(frame, sizeof(*frame), before, sizeof(*before));
             frame_complete_checksum(frame, header.csum_start, header.csum_offset);
-            g_assert_true(frame_checksum_is_valid(frame));
+            g_assert_cmphex(frame_l4_sum(frame), ==, 0xffff);
         }
     }
 }
@@ -106,11 +107,11 @@ static void test_headers_given_in_part(gconstpointer stack)
     struct XnGuestTxPacket packet;
     struct virtio_net_hdr header;
 
-    frame_build(frame, stack, 100);
+    frame_build_stack(frame, stack, 100);
     packet = packet_of(frame, NETTXF_csum_blank);
     for (uint32_t linear = 0; linear <= frame->length; linear++) {
         g_assert_cmpint(describe(&packet, frame, linear, &header), ==,
-                        linear < frame->headers ? XN_OFFLOAD_NEED_MORE : XN_OFFLOAD_OK);
+                        linear < frame->payload_offset ? XN_OFFLOAD_NEED_MORE : XN_OFFLOAD_OK);
     }
 }
 
@@ -120,13 +121,14 @@ static void test_headers_cut_short(gconstpointer stack)
     for (int honest = 0; honest <= 1; honest++) {
         g_autofree struct Frame *frame = g_new(struct Frame, 1);
 
-        frame_build(frame, stack, 0);
-        for (uint32_t size = 14; size < frame->headers; size++) {
+        frame_build_stack(frame, stack, 0);
+        for (uint32_t size = 14; size < frame->payload_offset; size++) {
             struct XnGuestTxPacket packet;
             struct virtio_net_hdr header;
 
             frame->length = size;
-            if (honest && size >= frame->l4) {
+            if (honest && size >= frame->l4_offset) {
+                frame->ip_end = size;
                 frame_set_lengths(frame);
             }
             packet = packet_of(frame, NETTXF_csum_blank);
@@ -147,15 +149,15 @@ static void test_ip_length(gconstpointer stack)
     uint32_t least;
     uint32_t most;
 
-    frame_build(frame, stack, 50);
-    field = frame->ip_version == 4 ? frame->ip + 2 : frame->ip + 4;
-    most = frame_get16(frame, field);
+    frame_build_stack(frame, stack, 50);
+    field = frame->ip_version == 4 ? frame->ip_offset + 2 : frame->ip_offset + 4;
+    most = frame_get16(frame->bytes + field);
     least = most - 50;
     for (uint32_t length = 0; length <= 0xffff; length += length < 2000 ? 1 : 997) {
         struct XnGuestTxPacket packet = packet_of(frame, NETTXF_csum_blank);
         bool fits = length >= least && length <= most;
 
-        frame_put16(frame, field, length);
+        frame_put16(frame->bytes + field, length);
         g_assert_cmpint(describe_whole(&packet, frame), ==, fits ? XN_OFFLOAD_OK : XN_OFFLOAD_BAD);
         /* Only a super-frame's length may be left out. */
         packet.gso_type =
@@ -212,14 +214,14 @@ static void test_damaged_header(gconstpointer data)
     struct XnGuestTxPacket packet;
     uint32_t base;
 
-    frame_build(frame, damage->stack, 10);
+    frame_build_stack(frame, damage->stack, 10);
     packet = packet_of(frame, NETTXF_csum_blank);
     g_assert_cmpint(describe_whole(&packet, frame), ==, XN_OFFLOAD_OK);
     base = damage->base == 'e'   ? 12
-           : damage->base == 'i' ? frame->ip
-           : damage->base == 'f' ? frame->fragment
-                                 : frame->l4;
-    frame_put16(frame, base + damage->offset, damage->value16);
+           : damage->base == 'i' ? frame->ip_offset
+           : damage->base == 'f' ? frame->fragment_offset
+                                 : frame->l4_offset;
+    frame_put16(frame->bytes + base + damage->offset, damage->value16);
     g_assert_cmpint(describe_whole(&packet, frame), ==, damage->result);
     /* Without a claim there is nothing to contradict. */
     packet.flags = 0;
@@ -232,7 +234,7 @@ static void test_stack_that_is_refused(gconstpointer stack)
     struct XnGuestTxPacket packet;
     struct virtio_net_hdr header;
 
-    frame_build(frame, stack, 3000);
+    frame_build_stack(frame, stack, 3000);
     packet = packet_of(frame, NETTXF_csum_blank);
     g_assert_cmpint(describe_whole(&packet, frame), ==, XN_OFFLOAD_BAD);
     /* Nor is more asked for than will be looked at. */
@@ -253,8 +255,8 @@ static void test_headers_up_to_the_limit(void)
             g_string_append_c(stack, 'd');
         }
         g_string_append_c(stack, 'u');
-        frame_build(frame, stack->str, 500);
-        fits = frame->headers <= XN_HEADER_MAX;
+        frame_build_stack(frame, stack->str, 500);
+        fits = frame->payload_offset <= XN_HEADER_MAX;
         packet = packet_of(frame, NETTXF_csum_blank);
         g_assert_cmpint(describe_whole(&packet, frame), ==, fits ? XN_OFFLOAD_OK : XN_OFFLOAD_BAD);
         g_assert_cmpint(describe(&packet, frame, 60, &header), ==, XN_OFFLOAD_NEED_MORE);
@@ -279,7 +281,7 @@ static void test_super_frame(gconstpointer stack)
         struct XnGuestTxPacket packet;
         struct virtio_net_hdr header;
 
-        frame_build(frame, stack, (uint32_t)g_test_rand_int_range(1449, 64000));
+        frame_build_stack(frame, stack, (uint32_t)g_test_rand_int_range(1449, 64000));
         if (flags[i] & NETTXF_csum_blank) {
             frame_blank_checksum(frame);
         }
@@ -290,18 +292,20 @@ static void test_super_frame(gconstpointer stack)
             g_assert_cmpint(describe_whole(&packet, frame), ==, XN_OFFLOAD_BAD);
             continue;
         }
-        g_assert_cmpint(describe(&packet, frame, frame->headers, &header), ==, XN_OFFLOAD_OK);
+        g_assert_cmpint(describe(&packet, frame, frame->payload_offset, &header), ==,
+                        XN_OFFLOAD_OK);
         g_assert_cmpuint(header.flags, ==, VIRTIO_NET_HDR_F_NEEDS_CSUM);
         g_assert_cmpuint(header.gso_type, ==,
                          frame->ip_version == 4 ? VIRTIO_NET_HDR_GSO_TCPV4
                                                 : VIRTIO_NET_HDR_GSO_TCPV6);
         g_assert_cmpuint(header.gso_size, ==, 1448);
-        g_assert_cmpuint(header.hdr_len, ==, frame->headers);
-        g_assert_cmpuint(header.csum_start, ==, frame->l4);
+        g_assert_cmpuint(header.hdr_len, ==, frame->payload_offset);
+        g_assert_cmpuint(header.csum_start, ==, frame->l4_offset);
         g_assert_cmpuint(header.csum_offset, ==, 16);
-        g_assert_cmphex(frame_get16(frame, frame->l4 + 16), ==, frame_pseudo_sum(frame));
+        g_assert_cmphex(frame_get16(frame->bytes + frame->l4_offset + 16), ==,
+                        frame_pseudo_sum(frame));
         frame_complete_checksum(frame, header.csum_start, header.csum_offset);
-        g_assert_true(frame_checksum_is_valid(frame));
+        g_assert_cmphex(frame_l4_sum(frame), ==, 0xffff);
         packet.gso_type =
             frame->ip_version == 4 ? XEN_NETIF_GSO_TYPE_TCPV6 : XEN_NETIF_GSO_TYPE_TCPV4;
         g_assert_cmpint(describe_whole(&packet, frame), ==, XN_OFFLOAD_BAD);
@@ -317,11 +321,12 @@ static void test_payload_of_one_segment(void)
         struct XnGuestTxPacket packet;
         struct virtio_net_hdr header;
 
-        frame_build(frame, "4t", 1448);
+        frame_build_stack(frame, "4t", 1448);
         packet = packet_of(frame, NETTXF_csum_blank);
         packet.gso_type = XEN_NETIF_GSO_TYPE_TCPV4;
         packet.gso_size = sizes[i];
-        g_assert_cmpint(describe(&packet, frame, frame->headers, &header), ==, XN_OFFLOAD_OK);
+        g_assert_cmpint(describe(&packet, frame, frame->payload_offset, &header), ==,
+                        XN_OFFLOAD_OK);
         g_assert_cmpuint(header.flags, ==, VIRTIO_NET_HDR_F_NEEDS_CSUM);
         g_assert_cmpuint(header.gso_type, ==,
                          sizes[i] < 1448 ? VIRTIO_NET_HDR_GSO_TCPV4 : VIRTIO_NET_HDR_GSO_NONE);
@@ -336,13 +341,13 @@ static void test_random_damage(void)
     g_autofree struct Frame *frame = g_new(struct Frame, 1);
 
     for (int round = 0; round < 200; round++) {
-        frame_build(frame, FRAME_STACKS[round % G_N_ELEMENTS(FRAME_STACKS)],
-                    (uint32_t)g_test_rand_int_range(0, 100));
+        frame_build_stack(frame, FRAME_STACKS[round % G_N_ELEMENTS(FRAME_STACKS)],
+                          (uint32_t)g_test_rand_int_range(0, 100));
         for (int change = 0; change < 20; change++) {
             struct XnGuestTxPacket packet = packet_of(frame, NETTXF_csum_blank);
             enum XnOffloadResult last = XN_OFFLOAD_NEED_MORE;
 
-            frame->bytes[g_test_rand_int_range(12, (int)frame->headers)] =
+            frame->bytes[g_test_rand_int_range(12, (int)frame->payload_offset)] =
                 (uint8_t)(change % 2 ? g_test_rand_int() : g_test_rand_int_range(0, 64));
             packet.gso_type = (uint8_t)g_test_rand_int_range(0, 3);
             packet.gso_size = packet.gso_type == 0 ? 0 : 20;

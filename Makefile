@@ -319,7 +319,7 @@ endif
 lint: $(GENERATED)
 	@$(INSTALL_PACKAGES) lint
 	$(Q)scripts/run-cppcheck
-	$(Q)printf '%s\n' $(filter hw/%.c tests/%.c,$(C_FILES)) | xargs -P 2 -n 4 sh -c \
+	$(Q)printf '%s\n' $(filter hw/%.c tests/%.c,$(C_FILES)) | xargs -P 2 -n 1 sh -c \
 		'clang-tidy --quiet --warnings-as-errors="*" "$$@" -- $(BASE_CC) $(XEN_CFLAGS) $(GLIB_CFLAGS)' tidy
 
 ## format: rewrites the C files in the project's format

@@ -106,7 +106,8 @@ static void test_own_pages(struct Peer *peer)
     if (gntshr) {
         pages = xengntshr_share_pages(gntshr, contract_domid, 2, own, 1);
     }
-    if (!tap_ok(pages != NULL, "a domain can share pages with itself")) {
+    tap_ok(pages != NULL, "a domain can share pages with itself");
+    if (!pages) {
         return;
     }
     peer_poke(peer, writable[1], 8, "by reference", 13);

@@ -430,7 +430,7 @@ static bool check(struct XnCtrlRun *run)
         return true;
     }
     while (status < 4 &&
-           (!step->expected_count || strcmp(step->expected[0], status_name[status]))) {
+           (!step->expected_count || strcmp(step->expected[0], status_name[status]) != 0)) {
         status++;
     }
     if (status == 4) {

@@ -81,7 +81,7 @@ static bool add_queue(struct XnStaticGrants *grants, unsigned int queue, struct 
     struct xen_netif_ctrl_request request = {.type = XEN_NETIF_CTRL_TYPE_GET_GREF_MAPPING_SIZE,
                                              .data = {queue}};
     struct xen_netif_ctrl_response response;
-    struct xen_netif_gref entry[PAGES_MAX];
+    struct xen_netif_gref entry[PAGES_MAX] = {0};
     unsigned int count = collect(grants, queue, entry);
 
     if (!ctrl_call(grants->frontend, request, &response, failure)) {
@@ -120,7 +120,7 @@ bool static_grants_add(struct XnStaticGrants *grants, struct XnFrontend *fronten
 
 bool static_grants_delete(struct XnStaticGrants *grants, struct XnFailure *failure)
 {
-    struct xen_netif_gref entry[PAGES_MAX];
+    struct xen_netif_gref entry[PAGES_MAX] = {0};
 
     for (unsigned int i = 0; i < grants->frontend->queues_count; i++) {
         collect(grants, i, entry);

@@ -245,9 +245,8 @@ static bool do_grants(char **words, int count)
         do_release(words[1], true);
     } else if (strcmp(words[0], "unmap") == 0 && count == 2) {
         do_release(words[1], false);
-    } else if (strcmp(words[0], "poke") == 0 && count == 3) {
-        do_access(words, count);
-    } else if (strcmp(words[0], "peek") == 0 && count == 2) {
+    } else if ((strcmp(words[0], "poke") == 0 && count == 3) ||
+               (strcmp(words[0], "peek") == 0 && count == 2)) {
         do_access(words, count);
     } else if (strcmp(words[0], "copy") == 0 && count == 4) {
         do_copy(words);

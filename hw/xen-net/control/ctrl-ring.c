@@ -111,6 +111,19 @@ static struct XnStaticPages *ctrl_ring_table(struct XnCtrlRing *ring, uint32_t q
     return ring->tables[queue];
 }
 
+/* Maps or unmaps what the message changed in a queue's table. */
+static void ctrl_ring_follow(struct XnCtrlRing *ring, const struct XnCtrlTarget *target,
+                             struct XnStaticPages *table, struct XnCtrlEffect *effect,
+                             struct xen_netif_ctrl_response *response)
+{
+    if (effect->action == XN_CTRL_MAP && !ctrl_ring_map(ring, table, effect)) {
+        ctrl_message_undo(target, effect, response);
+    }
+    for (uint32_t i = 0; effect->action == XN_CTRL_UNMAP && i < effect->count; i++) {
+        ctrl_ring_unmap(ring, table, effect->indices[i]);
+    }
+}
+
 static void ctrl_ring_serve(struct XnCtrlRing *ring, const struct xen_netif_ctrl_request *request,
                             struct xen_netif_ctrl_response *ret_response)
 {
@@ -131,13 +144,8 @@ static void ctrl_ring_serve(struct XnCtrlRing *ring, const struct xen_netif_ctrl
         config->pause(config->opaque, queue, table);
     }
     *ret_response = ctrl_message_execute(&target, request, fetched ? ring->bytes : NULL, &effect);
-    if (effect.action == XN_CTRL_MAP && !ctrl_ring_map(ring, table, &effect)) {
-        ctrl_message_undo(&target, &effect, ret_response);
-    }
-    for (uint32_t i = 0; effect.action == XN_CTRL_UNMAP && i < effect.count; i++) {
-        ctrl_ring_unmap(ring, table, effect.indices[i]);
-    }
     if (table) {
+        ctrl_ring_follow(ring, &target, table, &effect, ret_response);
         config->resume(config->opaque, queue);
     }
     if (effect.write_back > 0 && !ctrl_ring_copy(ring, fetch.ref, effect.write_back, true)) {

@@ -63,10 +63,8 @@ static gboolean store_watch_ready(gint fd G_GNUC_UNUSED, GIOCondition condition 
         if (!store_next_event(watch->store, &path, &token)) {
             break;
         }
-        if (store_node_parse_token(token, &id)) {
-            hints_add(&hints, id);
-        } else if (strcmp(token, STORE_WATCH_TOKEN) == 0 &&
-                   store_node_parse_path(watch->base, path, &id)) {
+        if (store_node_parse_token(token, &id) || (strcmp(token, STORE_WATCH_TOKEN) == 0 &&
+                                                   store_node_parse_path(watch->base, path, &id))) {
             hints_add(&hints, id);
         } else {
             hints.all = true;

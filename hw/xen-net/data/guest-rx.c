@@ -197,8 +197,10 @@ static void guest_rx_copy(struct XnQueue *queue, struct XnTurn *turn)
 static int16_t guest_rx_status(const struct XnTurn *turn, const struct XnGuestRxSlot *slot,
                                uint32_t i)
 {
-    return slot->segments[i] == XN_NO_SEGMENT ? GNTST_okay
-                                              : turn->copies.segments[slot->segments[i]].status;
+    if (slot->segments[i] == XN_NO_SEGMENT) {
+        return GNTST_okay;
+    }
+    return turn->copies.segments[slot->segments[i]].status;
 }
 
 static bool guest_rx_succeeded(const struct XnTurn *turn, const struct XnGuestRxSlot *slot)

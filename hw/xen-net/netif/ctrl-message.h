@@ -60,7 +60,7 @@ struct XnCtrlEffect {
 
 /*
  * The bytes that the request needs. None for a request that will be refused as it stands, so a
- * guest cannot make us copy for nothing. Worker thread, like all of this.
+ * guest cannot make us copy for nothing. One thread, like all of this.
  */
 struct XnCtrlFetch ctrl_message_fetch(const struct XnCtrlTarget *target,
                                       const struct xen_netif_ctrl_request *request);

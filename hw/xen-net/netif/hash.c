@@ -101,7 +101,7 @@ uint32_t hash_set_key(struct XnHash *hash, const uint8_t *key, uint32_t size)
     }
     settings = settings_begin(hash);
     for (uint32_t i = 0; i < KEY_WORDS; i++) {
-        store(&settings->key[i], headers_u32(whole + i * 4));
+        store(&settings->key[i], headers_u32(whole + (size_t)i * 4));
     }
     return settings_commit(hash);
 }
@@ -165,7 +165,7 @@ uint32_t hash_toeplitz(const uint32_t key[KEY_WORDS], const uint8_t *input, uint
     uint32_t word;
 
     for (uint32_t i = 0; i < size / 4; i++) {
-        word = headers_u32(input + i * 4);
+        word = headers_u32(input + (size_t)i * 4);
         window = window << 32 | load(&key[i + 1]);
         for (uint32_t bit = 0; bit < 32; bit++) {
             value ^= (uint32_t)(window >> (32 - bit)) & -(word >> (31 - bit) & 1);

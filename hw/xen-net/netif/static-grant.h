@@ -12,7 +12,7 @@
  * Every slot of the ring asks the table, so it is a hash table with open addressing, at most half
  * full. The references are the guest's choice: a secret seed keeps it from making them collide.
  *
- * The table is used by the one thread that owns the queue.
+ * One thread at a time uses a table: the one that serves its queue, or the one that changes it.
  */
 #ifndef XN_NETIF_STATIC_GRANT_H
 #define XN_NETIF_STATIC_GRANT_H

@@ -75,6 +75,7 @@ static struct xen_netif_ctrl_response vif_request(struct Vif *vif, uint16_t type
     g_assert_cmpuint(response.type, ==, request.type);
     g_assert_cmpuint(vif->effect.write_back, <=, vif->fetch.length);
     if (vif->effect.write_back > 0) {
+        g_assert(bytes);
         memcpy(vif->page, bytes, vif->effect.write_back);
     }
     if (vif->effect.action == XN_CTRL_NOTHING) {

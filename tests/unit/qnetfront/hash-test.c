@@ -83,7 +83,8 @@ static void build(unsigned int number, bool tcp, unsigned int vlans, uint8_t *fr
     for (unsigned int i = 0; i < vlans; i++) {
         frame[12 + 4 * i] = 0x81;
     }
-    memcpy(frame + ip - 2, ipv6 ? "\x86\xdd" : "\x08\x00", 2);
+    frame[ip - 2] = ipv6 ? 0x86 : 0x08;
+    frame[ip - 1] = ipv6 ? 0xdd : 0x00;
     frame[ip] = ipv6 ? 0x60 : 0x45;
     frame[ip + (ipv6 ? 6 : 9)] = tcp ? 6 : 17;
     inet_pton(vectors[number].family, vectors[number].source, frame + ip + (ipv6 ? 8 : 12));
@@ -137,7 +138,8 @@ static void test_other_frames(void)
     g_assert_true(hash_expect(&config, frame, 38).found);
     g_assert_false(hash_expect(&config, frame, 33).found);
     g_assert_false(hash_expect(&config, frame, 14).found);
-    memcpy(frame + 12, "\x88\xb5", 2);
+    frame[12] = 0x88;
+    frame[13] = 0xb5;
     g_assert_false(hash_expect(&config, frame, sizeof(frame)).found);
 }
 

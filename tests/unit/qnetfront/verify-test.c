@@ -237,9 +237,10 @@ static void test_foreign_frames(void)
     verify_init(&verify, SEED, XN_EXPECT_CSUM_ANY, false);
     memset(frame, 0x33, 100);
     g_assert_cmpint(verify_frame(&verify, frame, 100, &meta), ==, XN_VERDICT_FOREIGN);
-    memcpy(frame + 12, "\x08\x06", 2);
+    frame[12] = 0x08;
+    frame[13] = 0x06;
     g_assert_cmpint(verify_frame(&verify, frame, 42, &meta), ==, XN_VERDICT_FOREIGN);
-    memcpy(frame + 12, "\x08\x00", 2);
+    frame[13] = 0x00;
     g_assert_cmpint(verify_frame(&verify, frame, 100, &meta), ==, XN_VERDICT_FOREIGN);
     g_assert_cmpint(verify_frame(&verify, frame, 20, &meta), ==, XN_VERDICT_FOREIGN);
     g_assert_cmpint(verify_frame(&verify, frame, 13, &meta), ==, XN_VERDICT_FOREIGN);

@@ -227,10 +227,10 @@ G_GNUC_UNUSED static void frame_build(struct Frame *frame, const struct FrameSpe
 {
     uint8_t *ip;
 
+    memset(frame, 0, sizeof(*frame));
     frame_random(frame->bytes, FRAME_HEADERS_MAX + spec->payload + spec->padding);
     frame->vlan_tags = spec->vlan_tags;
     frame->ip_version = spec->ip_version;
-    frame->fragment_offset = 0;
     frame->protocol = spec->protocol;
     frame->length = 12;
     for (uint32_t i = 0; i < spec->vlan_tags; i++) {

@@ -105,7 +105,7 @@ check_integrity() { # GUEST ADDRESS: 16 MB each way arrive as they were sent
     sum=$(md5sum < /srv/random)
     seen=$(guest "$1" 90 "wget -q -O /tmp/random http://10.0.0.1:8000/random && md5sum < /tmp/random")
     is "$1: 16 MB to the guest arrive as they were sent" "$seen" "$sum"
-    guest "$1" 30 "pidof httpd || httpd -p 8000 -h /tmp" > /dev/null
+    guest "$1" 30 "httpd -p 8000 -h /tmp" > /dev/null
     seen=$(timeout 90 busybox wget -q -O - "http://$2:8000/random" | md5sum)
     is "$1: 16 MB from the guest arrive as they were sent" "$seen" "$sum"
 }
@@ -140,9 +140,18 @@ at_minimum() { # VIF
 }
 
 check_no_drops() { # VIF
-    is "$1: no packet was dropped" "$(stats | jq -c --arg vif "$1" '
+    is "$1: no packet was dropped" "$(drops "$1")" '[]'
+}
+
+drops() { # VIF: its counters of dropped packets that are not 0
+    stats | jq -c --arg vif "$1" '
         [.vifs[] | select(.name == $vif) | .queues[] | to_entries[] |
-            select((.key | contains("_drop_")) and .value != 0) | "\(.key) \(.value)"]')" '[]'
+            select((.key | contains("_drop_")) and .value != 0) | "\(.key) \(.value)"]'
+}
+
+check_guest_kernel() { # GUEST: its netfront is content
+    is "$1: the guest's kernel did not complain" "$(guest "$1" 30 "dmesg | grep -E" \
+        "'WARNING|BUG|Call Trace|rx->|(vif-|eth)[0-9].*(rror|nvalid|roken|[Bb]ad|[Tt]oo)'")" ''
 }
 
 # --- Leaving ---

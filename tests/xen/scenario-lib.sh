@@ -148,9 +148,13 @@ node_is() { # XENSTORE-PATH VALUE
 }
 
 # The values that `state` in a directory of xenstore has had, from xenstored's log of accesses; a
-# value written twice in a row counts once.
+# value written twice in a row counts once.  (A guest's own accesses are relative to its home.)
 states_written() { # DIRECTORY
-    sed -nE "s:.*[ (](/local/domain/0/)?${1#/local/domain/0/}/state ([0-9]) ?\)?\$:\2:p" \
+    local domid=${1#/local/domain/}
+    domid=${domid%%/*}
+    local home=/local/domain/$domid/
+    sed -nE -e "s:.*[ (]${1}/state ([0-9]) ?\)?\$:\1:p" \
+        -e "s:.* D${domid}[. ].*[ (]${1#"$home"}/state ([0-9]) ?\)?\$:\1:p" \
         /var/log/xen/xenstored-access.log | uniq | xargs
 }
 
@@ -162,8 +166,21 @@ console_log() { # GUEST
     echo "/var/log/xen/guest-$1.log"
 }
 
-# GUEST TYPE ADDRESS/LEN|none VIF-LIST [RAMDISK]: makes /tmp/GUEST.cfg.  With "none" the guest's
-# own netfront is left out.
+# The root of a guest or of a driver domain with programs of ours beside its own; for guest_config.
+guest_ramdisk() { # RAMDISK /boot/guest.cpio|/boot/driver-domain.cpio PROGRAM...
+    local ramdisk=$1 base=$2
+    shift 2
+    mkdir -p "$ramdisk.root/usr/bin"
+    cp "$@" "$ramdisk.root/usr/bin/"
+    {
+        cat "$base"
+        (cd "$ramdisk.root" && find . | busybox cpio -o -H newc -R 0:0 2> /dev/null)
+    } > "$ramdisk"
+    rm -r "$ramdisk.root"
+}
+
+# GUEST TYPE ADDRESS/LEN|none VIF-LIST [RAMDISK [LINE...]]: makes /tmp/GUEST.cfg, with these lines at
+# its end.  With "none" the guest's own netfront is left out.
 guest_config() {
     local network=qnb.ip=$3
     [ "$3" != none ] || network=qnb.nonet=1
@@ -182,6 +199,7 @@ on_reboot = "destroy"
 on_crash = "destroy"
 vif = [ $4 ]
 CONFIG
+    printf '%s\n' "${@:6}" >> "/tmp/$1.cfg"
 }
 
 wait_guest() { # GUEST SECONDS: until it reads commands

@@ -65,7 +65,7 @@ endif
 BASE_CC := -std=gnu11 $(WARNINGS) $(DEFINES) -Ihw/xen-net -I$(B)/generated -pthread
 LINK_FLAGS := -pthread -Wl,-z,relro,-z,now -Wl,--as-needed
 # These also run inside guests or below Xen's libraries: GLib has no place in them.
-NO_GLIB := tests/bench/% tests/qnetfront/% tests/xensim/% tests/contract/%
+NO_GLIB := tests/bench/% tests/qnetfront/% tests/xensim/% tests/contract/% tests/xen/%
 lib_cc = $(XEN_CFLAGS) $(if $(filter $(NO_GLIB),$<),,$(GLIB_CFLAGS))
 
 # --- files ----------------------------------------------------------------------------------------
@@ -86,6 +86,7 @@ SHIM_LIBS := $(patsubst tests/xensim/shim-%.map,$(B)/xensim/lib/libxen%.so.1,\
 PRELOAD_SRC := $(wildcard tests/xensim/preload.c)
 SIMTOOL_SRC := $(wildcard tests/xensim/tool-*.c)
 SIMTOOL_PARTS := $(patsubst %,tests/xensim/%.c,guest-store probe-store store-changes)
+GUESTTOOL_SRC := $(wildcard tests/xen/guest-*.c)
 
 LIB := $(if $(LIB_SRC),$(B)/libqnetback.a)
 UNIT := $(patsubst %.c,$(B)/%,$(UNIT_SRC))
@@ -93,10 +94,13 @@ XENSIM := $(SHIM_LIBS) \
 	$(patsubst tests/xensim/%.c,$(B)/xensim/lib/%.so,$(PRELOAD_SRC)) \
 	$(patsubst tests/xensim/tool-%.c,$(B)/xensim/bin/%,$(SIMTOOL_SRC))
 PROGRAMS := $(if $(MAIN_SRC),$(B)/qnetback) $(if $(TOOLS_SRC),$(B)/qnetctl)
-TEST_PROGRAMS := $(if $(FRONT_SRC),$(B)/qnetfront) $(if $(CONTRACT_SRC),$(B)/contract) $(XENSIM)
+GUESTTOOLS := $(patsubst tests/xen/%.c,$(B)/%,$(GUESTTOOL_SRC))
+TEST_PROGRAMS := $(if $(FRONT_SRC),$(B)/qnetfront) $(if $(CONTRACT_SRC),$(B)/contract) $(GUESTTOOLS) \
+	$(XENSIM)
 
 OBJECTS := $(call obj,$(LIB_SRC) $(MAIN_SRC) $(TOOLS_SRC) $(UNIT_SRC) $(FRONT_SRC) $(CONTRACT_SRC) \
-	$(SIMTOOL_SRC) $(SIMTOOL_PARTS)) $(call pic,$(CORE_SRC) $(SHIM_SRC) $(PRELOAD_SRC))
+	$(SIMTOOL_SRC) $(SIMTOOL_PARTS) $(GUESTTOOL_SRC)) \
+	$(call pic,$(CORE_SRC) $(SHIM_SRC) $(PRELOAD_SRC))
 
 C_FILES = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
 
@@ -173,6 +177,10 @@ $(B)/qnetfront: $(call obj,$(FRONT_SRC))
 $(B)/contract: $(call obj,$(CONTRACT_SRC))
 	$(call say,LINK,$@)
 	$(link) $(XEN_LIBS)
+
+$(GUESTTOOLS): $(B)/%: $(B)/obj/tests/xen/%.o
+	$(call say,LINK,$@)
+	$(link)
 
 # The simulator's stand-ins for Xen's lowest libraries, over one library with the shared state.
 $(B)/xensim/lib/libxensim.so: $(call pic,$(CORE_SRC))

@@ -18,10 +18,17 @@ key() {
     xenstore-read "$(frontend_of 1 0)/$1" 2>/dev/null || true
 }
 
-# plays NAME OPTION...: a frontend that is connected when this returns
+# plays NAME OPTION...: a frontend that is connected when this returns. State 4 alone does not tell: it may
+# be left from one that has crashed.
 plays() {
-    start front xensim as 1 qnetfront --json --mode idle --personality "$@"
-    backend_becomes 1 0 4
+    rm -f $work/front.err
+    start front xensim as 1 qnetfront --json --verbose --mode idle --personality "$@"
+    wait_for 20 connected
+}
+
+connected() {
+    grep -q "going to state 4" $work/front.err &&
+        [[ $(tail -n 1 $work/front.err) == *"backend is in state 4" ]]
 }
 
 crashes() { # The frontend is gone, and what it shared; xenstore has its last words.
@@ -167,8 +174,7 @@ for personality in linux windows freebsd netbsd; do
     toolstack vif-add 1 0
 done
 # That this can fail, when no daemon puts it right:
-plays netbsd --verbose
-ok "netbsd has seen that it is connected" wait_for 10 grep -q "backend is in state 4" $work/front.err
+plays netbsd
 daemon_kill
 xenstore-write "$(backend_of 1 0)/state" 8
 ok "and then a state that it does not know" wait_for 10 grep -q "backend is in state 8" $work/front.err

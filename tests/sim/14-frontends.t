@@ -31,9 +31,15 @@ connected() {
         [[ $(tail -n 1 $work/front.err) == *"backend is in state 4" ]]
 }
 
+# Its process, below timeout's: that may not have started it yet when the last one's state 4 stands.
+front_process() {
+    child=$(<"/proc/${job_pid[front]}/task/${job_pid[front]}/children")
+    [ -n "$child" ]
+}
+
 crashes() { # The frontend is gone, and what it shared; xenstore has its last words.
     local child
-    child=$(<"/proc/${job_pid[front]}/task/${job_pid[front]}/children")
+    wait_for 10 front_process
     cat $work/front.out $work/front.err
     kill -KILL "${child% }" && ! finish front 2>/dev/null
 }

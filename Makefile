@@ -9,6 +9,7 @@
 #   SANITIZE=address,undefined   build with these sanitizers (with a BUILD of its own)
 #   WERROR=yes                warnings are errors
 #   CC=, CFLAGS=, LDFLAGS=    win over what configure found
+#   SEED=N                    other chances for the tests that take theirs; SEED= for random ones
 #   TESTS='...'               only these tests, for check-unit, -sim, -soak, -hygiene and -xen
 
 VERSION := 0.1.0
@@ -219,11 +220,14 @@ $(B)/xensim/bin/%: $(B)/obj/tests/xensim/tool-%.o $(B)/xensim/lib/libxensim.so
 # Everything speaks TAP and is run by prove. A test may use these variables of its environment: BUILD
 # (absolute), SANITIZE, V, and CI.
 
+# Tests that take their chances take the same ones each time; check-soak, and SEED=, take others.
+SEED := 1
+
 UNIT_TIMEOUT := 300
 TEST_TIMEOUT := 900
 XEN_TIMEOUT := 1500
 
-TEST_ENV = BUILD='$(abspath $(B))' SANITIZE='$(SANITIZE)' V='$(V)' CC='$(CC)' G_SLICE=always-malloc \
+TEST_ENV = BUILD='$(abspath $(B))' SANITIZE='$(SANITIZE)' V='$(V)' CC='$(CC)' SEED='$(SEED)' G_SLICE=always-malloc \
 	UBSAN_OPTIONS=print_stacktrace=1 ASAN_OPTIONS=detect_stack_use_after_return=1
 # $(1): seconds that one test may take, $(2): the tests
 prove = @$(if $(strip $(2)),env $(TEST_ENV) \
@@ -282,6 +286,7 @@ check-xen: packages-xen programs $(TEST_PROGRAMS)
 check-soak: packages-test programs $(TEST_PROGRAMS)
 	$(call prove,$(SOAK_TIMEOUT),$(or $(TESTS),$(SOAK_TESTS)))
 check-soak: export SOAK := 1
+check-soak: SEED :=
 
 # Named together, they run one after the other: tests are for a quiet machine.
 asked = | $(filter $(1),$(MAKECMDGOALS))

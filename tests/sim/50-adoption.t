@@ -28,9 +28,9 @@ listening() { # PORT: in the guest
     in_guest ss -Hltn | grep -q ":$1 "
 }
 
-# A pause of 0 to 0.1 s: where in its work the daemon is hit is a matter of chance.
+# A pause of up to 0.1 s: where in its work the daemon is hit is a matter of chance.
 pause() {
-    sleep "0.0$((RANDOM % 100 + 100))"
+    sleep "0.0$((RANDOM % 90 + 10))"
 }
 
 restart() { # SIGNAL

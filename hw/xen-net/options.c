@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "base/paths.h"
+
 /* More workers than this help nobody. */
 #define OPTIONS_WORKERS_DEFAULT_MAX 8u
 #define OPTIONS_WORKERS_MAX 64

@@ -11,9 +11,6 @@
 #include "base/log.h"
 #include "data/worker.h"
 
-#define XN_CONTROL_SOCKET "/run/qnetback/ctl.sock"
-#define XN_JOURNAL_DIRECTORY "/run/qnetback/journal"
-
 struct XnOptions {
     bool version;
     unsigned workers;

@@ -2,10 +2,12 @@
 /*
  * buffer-pool.c - the pages through which a worker's packets pass
  */
+#include "data/buffer-pool.h"
+
 #include <errno.h>
 #include <sys/mman.h>
 
-#include "data/buffer-pool.h"
+#include "base/log.h"
 
 #define BUFFER_POOL_BYTES ((size_t)XN_BUFFER_POOL_PAGES * XN_PAGE_SIZE)
 
@@ -51,7 +53,7 @@ struct XnBufferPool *buffer_pool_create(enum XnBufferKind kind, uint32_t own_dom
             g_free(pool);
             return NULL;
         }
-        g_message("packet buffers are plain memory: %s", reason->message);
+        log_info(NULL, "packet buffers are plain memory: %s", reason->message);
     }
     if (!buffer_pool_use_plain(pool, error)) {
         g_free(pool);

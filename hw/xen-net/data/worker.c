@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "data/queue-private.h"
 
 #define WORKER_EVENTS 64
@@ -70,7 +71,7 @@ static void worker_watch(struct XnWorker *worker, struct XnPollSource *source, u
                   : source->events == 0 ? EPOLL_CTL_ADD
                                         : EPOLL_CTL_MOD,
                   source->fd, &event) < 0) {
-        g_critical("epoll on descriptor %d failed: %s", source->fd, g_strerror(errno));
+        log_error(NULL, "epoll on descriptor %d failed: %s", source->fd, g_strerror(errno));
         return;
     }
     source->events = events;

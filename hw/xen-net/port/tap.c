@@ -14,9 +14,10 @@
  * A queue is a descriptor, and exists only while it takes part: a vif that is not connected has
  * one.
  */
+#include "port/port.h"
+
 #include <errno.h>
 #include <fcntl.h>
-
 #include <linux/if_tun.h>
 #include <linux/virtio_net.h>
 #include <net/if.h>
@@ -27,7 +28,6 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "port/port.h"
 
 #define TAP_DEVICE "/dev/net/tun"
 

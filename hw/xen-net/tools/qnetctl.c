@@ -5,9 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/paths.h"
 #include "tools/verb.h"
-
-#define CONTROL_SOCKET "/run/qnetback/ctl.sock"
 
 static const struct {
     const char *name;
@@ -76,7 +75,7 @@ int main(int argc, char **argv)
     const GOptionEntry entries[] = {
         {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one line of JSON", NULL},
         {"control", 0, 0, G_OPTION_ARG_FILENAME, &control,
-         "Control socket (default: " CONTROL_SOCKET ")", "PATH"},
+         "Control socket (default: " XN_CONTROL_SOCKET ")", "PATH"},
         {"version", 0, 0, G_OPTION_ARG_NONE, &version, "Print the version and exit", NULL},
         G_OPTION_ENTRY_NULL,
     };
@@ -103,7 +102,7 @@ int main(int argc, char **argv)
     }
     for (size_t i = 0; i < G_N_ELEMENTS(verbs); i++) {
         if (strcmp(arguments[1], verbs[i].name) == 0) {
-            return run_verb(i, control ? control : CONTROL_SOCKET, &arguments[2], json);
+            return run_verb(i, control ? control : XN_CONTROL_SOCKET, &arguments[2], json);
         }
     }
     return complain(XN_EXIT_USAGE, "there is no such verb, see --help");

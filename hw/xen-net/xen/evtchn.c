@@ -2,11 +2,13 @@
 /*
  * evtchn.c - the event channels of one queue, over libxenevtchn
  */
+#include "xen/evtchn.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <xenevtchn.h>
 
-#include "xen/evtchn.h"
+#include "base/log.h"
 
 struct XnEvtchn {
     xenevtchn_handle *handle;
@@ -40,8 +42,8 @@ struct XnEvtchn *evtchn_open(uint32_t domid, GError **error)
     }
     /* Kernels before 4.8 cannot restrict a handle; it is a second line of defence only. */
     if (xenevtchn_restrict(handle, (domid_t)domid) != 0) {
-        g_debug("event channel handle for domain %u is not restricted: %s", domid,
-                g_strerror(errno));
+        log_debug(NULL, "event channel handle for domain %u is not restricted: %s", domid,
+                  g_strerror(errno));
     }
     evtchn = g_new0(struct XnEvtchn, 1);
     evtchn->handle = handle;
@@ -89,13 +91,13 @@ uint32_t evtchn_take(struct XnEvtchn *evtchn)
 void evtchn_unmask(struct XnEvtchn *evtchn, uint32_t channel)
 {
     if (xenevtchn_unmask(evtchn->handle, channel) != 0) {
-        g_critical("unmasking event channel %u failed: %s", channel, g_strerror(errno));
+        log_error(NULL, "unmasking event channel %u failed: %s", channel, g_strerror(errno));
     }
 }
 
 void evtchn_notify(struct XnEvtchn *evtchn, uint32_t channel)
 {
     if (xenevtchn_notify(evtchn->handle, channel) != 0) {
-        g_critical("notifying event channel %u failed: %s", channel, g_strerror(errno));
+        log_error(NULL, "notifying event channel %u failed: %s", channel, g_strerror(errno));
     }
 }

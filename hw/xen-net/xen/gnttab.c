@@ -2,13 +2,15 @@
 /*
  * gnttab.c - grants, over libxengnttab
  */
+#include "xen/gnttab.h"
+
 #include <errno.h>
 #include <sys/mman.h>
 
-#include "xen/gnttab.h"
-
 #include <xen/xen.h>
 #include <xen/grant_table.h>
+
+#include "base/log.h"
 
 struct XnGnttab {
     xengnttab_handle *handle;
@@ -80,7 +82,7 @@ void *gnttab_map(struct XnGnttab *gnttab, uint32_t domid, uint32_t ref, bool wri
 void gnttab_unmap(struct XnGnttab *gnttab, void *page)
 {
     if (page && xengnttab_unmap(gnttab->handle, page, 1) != 0) {
-        g_critical("unmapping a granted page failed: %s", g_strerror(errno));
+        log_error(NULL, "unmapping a granted page failed: %s", g_strerror(errno));
     }
 }
 

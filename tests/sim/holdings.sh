@@ -38,7 +38,7 @@ holdings_are() { # FILE
 
 # nothing_left NAME FILE: a test point: holdings are, or soon become, what they were when written to FILE.
 nothing_left() {
-    wait_for 10 holdings_are "$2" || true
+    wait_for 60 holdings_are "$2" || true
     is "$1: nothing is left" "$(diff "$2" <(holdings) || true)" ""
 }
 

@@ -92,6 +92,8 @@ reconnect_often() {
     for ((try = 0; try < 30; try++)); do
         front_start 1 0 || return 1
         front_stop
+        # As a guest does: the next one would take this one's state 4 for its own.
+        backend_becomes 1 0 6 || return 1
     done
 }
 backend_becomes 1 0 6

@@ -20,6 +20,7 @@
 #include "options.h"
 
 #define KERNEL_NETBACK "/sys/module/xen_netback"
+#define KERNEL_AUTOPROBE "/sys/bus/xen-backend/drivers_autoprobe"
 #define TUN_DEVICE "/dev/net/tun"
 
 struct XnDaemon {
@@ -55,10 +56,28 @@ static void notify_systemd(const char *state)
     }
 }
 
-/* What must be right before anything is touched. */
-static bool check_host(GError **error)
+/* The kernel must not take the vifs that come from now on, or it would race with us for each. */
+static bool check_autoprobe(GError **error)
 {
-    if (access(KERNEL_NETBACK, F_OK) == 0) {
+    g_autofree char *autoprobe = NULL;
+
+    if (g_file_get_contents(KERNEL_AUTOPROBE, &autoprobe, NULL, NULL) && autoprobe[0] != '0') {
+        g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_EXIST,
+                    "the kernel's xen-netback would take the same new vifs: for --beside-netback, "
+                    "first run 'echo 0 > " KERNEL_AUTOPROBE "'");
+        return false;
+    }
+    return true;
+}
+
+/* What must be right before anything is touched. */
+static bool check_host(bool beside_netback, GError **error)
+{
+    if (beside_netback) {
+        if (!check_autoprobe(error)) {
+            return false;
+        }
+    } else if (access(KERNEL_NETBACK, F_OK) == 0) {
         g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_EXIST,
                     "the kernel's xen-netback is loaded and would serve the same vifs: shut down "
                     "the guests that use it, run 'rmmod xen_netback', and put the line 'blacklist "
@@ -148,11 +167,13 @@ static bool daemon_start(struct XnDaemon *daemon, const struct XnOptions *option
         .buffers = options->buffers,
         .queue_max = options->queue_max,
         .journal_directory = options->journal,
+        .beside_netback = options->beside_netback,
         .ended = daemon_ended,
         .opaque = daemon,
     };
 
-    if (!check_host(error) || !make_journal_directory(options->journal, error)) {
+    if (!check_host(options->beside_netback, error) ||
+        !make_journal_directory(options->journal, error)) {
         return false;
     }
     raise_descriptor_limit();

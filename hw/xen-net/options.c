@@ -52,6 +52,7 @@ bool options_parse(int argc, char **argv, struct XnOptions *ret_options, GError 
         .log_level = XN_LOG_INFO,
     };
     gboolean version = FALSE;
+    gboolean beside_netback = FALSE;
     int workers = (int)options.workers;
     int queue_max = (int)options.queue_max;
     g_autofree char *buffers = NULL;
@@ -68,6 +69,8 @@ bool options_parse(int argc, char **argv, struct XnOptions *ret_options, GError 
          "N"},
         {"buffers", 0, 0, G_OPTION_ARG_STRING, &buffers,
          "Packet memory: granted (to ourselves, faster), plain, or auto (default)", "KIND"},
+        {"beside-netback", 0, 0, G_OPTION_ARG_NONE, &beside_netback,
+         "Run although the kernel's xen-netback is loaded, and leave its vifs alone", NULL},
         {"control", 0, 0, G_OPTION_ARG_FILENAME, &control,
          "Control socket (default: " XN_CONTROL_SOCKET ")", "PATH"},
         {"journal", 0, 0, G_OPTION_ARG_FILENAME, &journal,
@@ -116,6 +119,7 @@ bool options_parse(int argc, char **argv, struct XnOptions *ret_options, GError 
         return options_fail(error, "--journal is '%s', not an absolute path", journal);
     }
     options.version = version;
+    options.beside_netback = beside_netback;
     options.workers = (unsigned)workers;
     options.queue_max = (unsigned)queue_max;
     options.control = control ? g_steal_pointer(&control) : g_strdup(XN_CONTROL_SOCKET);

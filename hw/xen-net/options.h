@@ -13,6 +13,8 @@
 
 struct XnOptions {
     bool version;
+    /* Leave alone the vifs that the kernel's xen-netback serves, instead of refusing to start. */
+    bool beside_netback;
     unsigned workers;
     /* 1 ... XN_VIF_QUEUES_MAX */
     unsigned queue_max;

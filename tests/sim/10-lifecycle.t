@@ -45,6 +45,10 @@ refuses "no /dev/net/tun" "/dev/net/tun.*load the module tun" \
     unshare --mount sh -c 'mount -t tmpfs tmpfs /dev/net && exec qnetback'
 refuses "the kernel's netback is loaded" "rmmod xen_netback.*blacklist xen-netback" \
     unshare --mount sh -c 'mount -t tmpfs tmpfs /sys/module && mkdir /sys/module/xen_netback && exec qnetback'
+refuses "beside the kernel's netback, which would take new vifs" \
+    "echo 0 > /sys/bus/xen-backend/drivers_autoprobe" unshare --mount sh -c '
+        mount -t tmpfs tmpfs /sys/bus && mkdir /sys/bus/xen-backend &&
+        echo 1 >/sys/bus/xen-backend/drivers_autoprobe && exec qnetback --beside-netback'
 is "--version" "$(qnetback --version | sed 's/[0-9.]*$/N/')" "qnetback N"
 has "--help says what it is" "$(qnetback --help)" "in the place.of the kernel's xen-netback"
 
@@ -291,6 +295,25 @@ ok "the daemon serves what came while it was away" backend_becomes 3 0 2
 ok "and removes the interface of what went" wait_for 5 test ! -e /sys/class/net/vif2.0
 toolstack domain-destroy 2
 toolstack domain-destroy 3
+
+# --- beside the kernel's netback ---
+
+daemon_stop || true
+mount -t tmpfs tmpfs /sys/bus
+mkdir -p /sys/bus/xen-backend/devices/vif-5-0/driver /sys/bus/xen-backend/devices/vif-5-1
+echo 0 >/sys/bus/xen-backend/drivers_autoprobe
+daemon_start --beside-netback
+toolstack domain-add 5
+toolstack vif-write 5 0
+toolstack vif-write 5 1
+ok "a vif that the kernel knows but does not serve is served" backend_becomes 5 1 2
+is "one that it serves is left alone" "$(backend_state 5 0) $(taps)" "1 vif5.1 "
+daemon_stop || true
+rmdir /sys/bus/xen-backend/devices/vif-5-0/driver
+daemon_start --beside-netback
+ok "until it serves it no longer" backend_becomes 5 0 2
+toolstack domain-destroy 5
+umount /sys/bus
 
 # --- nothing is left ---
 

@@ -38,6 +38,8 @@
 #define BACKEND_PERIOD_LOOKS 4u
 /* Changes of interfaces that are taken before they are acted on. */
 #define BACKEND_LINKS_BATCH 256
+/* Where Linux lists the vifs that it has seen; the name is followed by -DOMID-DEVID. */
+#define BACKEND_KERNEL_VIF "/sys/bus/xen-backend/devices/vif"
 
 struct XnBackend {
     struct XnBackendConfig config;
@@ -164,6 +166,14 @@ static void backend_look_again(struct XnBackend *backend)
     }
 }
 
+/* True while a driver of the kernel, which can be xen-netback only, serves this vif. */
+static bool backend_kernel_holds(struct XnVifId id)
+{
+    g_autofree char *path = g_strdup_printf(BACKEND_KERNEL_VIF "-%u-%u/driver", id.domid, id.devid);
+
+    return g_file_test(path, G_FILE_TEST_EXISTS);
+}
+
 /* Looks at one vif, making its object or freeing it as the directory comes and goes. */
 static void backend_look(struct XnBackend *backend, struct XnVifId id)
 {
@@ -184,7 +194,8 @@ static void backend_look(struct XnBackend *backend, struct XnVifId id)
                 backend_look_again(backend);
                 return;
             }
-            if (node == XenbusStateUnknown || backend->stopping) {
+            if (node == XenbusStateUnknown || backend->stopping ||
+                (backend->config.beside_netback && backend_kernel_holds(id))) {
                 return;
             }
             vif = vif_create(&backend->host, id, node);

@@ -20,6 +20,8 @@ struct XnBackendConfig {
     unsigned queue_max;
     /* Exists, and only this user can write to it. */
     const char *journal_directory;
+    /* Leave alone each vif that a driver of the kernel holds when it is first seen. */
+    bool beside_netback;
     /* Called from the main loop when there is nothing more to do after a stop. */
     void (*ended)(void *opaque);
     void *opaque;

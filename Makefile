@@ -129,6 +129,12 @@ schema:
 	$(Q)mv xenstore-schema/README.md.new xenstore-schema/README.md
 endif
 
+.PHONY: metrics
+## metrics: the table of all counters, docs/metrics.md
+metrics: $(B)/qnetctl
+	$(Q)$(B)/qnetctl counters --markdown >docs/metrics.md.new
+	$(Q)mv docs/metrics.md.new docs/metrics.md
+
 # Other flags than last time: everything is built again.
 ALL_FLAGS = $(CC) $(CFLAGS) $(BASE_CC) $(HARDEN_CC) $(HARDEN_SHIM) $(XEN_CFLAGS) $(GLIB_CFLAGS) \
 	$(LDFLAGS) $(LINK_FLAGS) $(HARDEN_LD)
@@ -162,8 +168,11 @@ $(B)/qnetctl: $(call obj,$(TOOLS_SRC)) $(LIB)
 	$(call say,LINK,$@)
 	$(link) $(XEN_LIBS) $(GLIB_LIBS)
 
-# The frontend's unit tests are linked with the frontend, the others with the daemon.
+# The frontend's unit tests are linked with the frontend, the tool's with the tool, the others with
+# the daemon.
 FRONT_UNIT := $(filter $(B)/tests/unit/qnetfront/%,$(UNIT))
+TOOLS_UNIT := $(filter $(B)/tests/unit/tools/%,$(UNIT))
+$(TOOLS_UNIT): $(call obj,$(filter-out %/qnetctl.c,$(TOOLS_SRC)))
 $(FRONT_UNIT): $(call obj,$(filter-out tests/qnetfront/main.c,$(FRONT_SRC)))
 $(filter-out $(FRONT_UNIT),$(UNIT)): $(LIB)
 $(UNIT): $(B)/%: $(B)/obj/%.o

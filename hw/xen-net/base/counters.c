@@ -5,8 +5,8 @@
 #include "base/counters.h"
 
 const struct XnCounterInfo counters_queue_table[] = {
-#define XN_COUNTER_ROW(name, unit, help) \
-    {#name, unit, help, offsetof(struct XnQueueCounters, name)},
+#define XN_COUNTER_ROW(name, unit, reason, help) \
+    {#name, unit, reason, help, offsetof(struct XnQueueCounters, name)},
     XN_QUEUE_COUNTERS(XN_COUNTER_ROW)
 #undef XN_COUNTER_ROW
 };

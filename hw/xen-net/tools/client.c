@@ -6,7 +6,10 @@
 
 #include <gio/gio.h>
 #include <gio/gunixsocketaddress.h>
+#include <stdbool.h>
 #include <string.h>
+
+#include "tools/exit.h"
 
 /* A daemon that is busy with a slow hypervisor answers late; one that is dead closes the socket. */
 #define CLIENT_TIMEOUT_S 30u
@@ -16,28 +19,40 @@ struct XnClient {
     GDataInputStream *input;
 };
 
-GQuark client_error_quark(void)
+GQuark exit_error_quark(void)
 {
-    return g_quark_from_static_string("qnetctl-client");
+    return g_quark_from_static_string("qnetctl");
 }
 
 static JsonNode *client_broken(const char *reason, GError **error)
 {
-    g_set_error(error, XN_CLIENT_ERROR, XN_CLIENT_ERROR_BROKEN,
-                "the daemon does not answer properly: %s", reason);
+    g_set_error(error, XN_EXIT_ERROR, XN_EXIT_FAILED, "the daemon does not answer properly: %s",
+                reason);
     return NULL;
 }
 
-/* The next object that the daemon sends. */
-static JsonNode *client_receive(struct XnClient *client, GError **error)
+/* It was there, and does not answer any more. `reason` may be NULL: it closed the connection. */
+static JsonNode *client_lost(const GError *reason, GError **error)
+{
+    if (reason && g_error_matches(reason, G_IO_ERROR, G_IO_ERROR_TIMED_OUT)) {
+        g_set_error(error, XN_EXIT_ERROR, XN_EXIT_BUSY,
+                    "the daemon has not answered for %u s; is it stopped, or very busy?",
+                    CLIENT_TIMEOUT_S);
+    } else {
+        g_set_error(error, XN_EXIT_ERROR, XN_EXIT_BUSY,
+                    "the daemon closed the connection; if it is being restarted, try again");
+    }
+    return NULL;
+}
+
+JsonNode *client_receive(struct XnClient *client, GError **error)
 {
     g_autoptr(JsonParser) parser = json_parser_new();
     g_autoptr(GError) local_error = NULL;
     g_autofree char *line = g_data_input_stream_read_line(client->input, NULL, NULL, &local_error);
 
     if (!line) {
-        return client_broken(local_error ? local_error->message : "it closed the connection",
-                             error);
+        return client_lost(local_error, error);
     }
     if (!json_parser_load_from_data(parser, line, -1, &local_error)) {
         return client_broken(local_error->message, error);
@@ -46,6 +61,29 @@ static JsonNode *client_receive(struct XnClient *client, GError **error)
         return client_broken("not a JSON object", error);
     }
     return json_parser_steal_root(parser);
+}
+
+/* What the daemon answers; events that come first are not for this. */
+static JsonNode *client_receive_reply(struct XnClient *client, GError **error)
+{
+    for (;;) {
+        JsonNode *message = client_receive(client, error);
+
+        if (!message || !json_object_has_member(json_node_get_object(message), "event")) {
+            return message;
+        }
+        json_node_unref(message);
+    }
+}
+
+static JsonNode *client_refused(JsonObject *failure, GError **error)
+{
+    const char *class = json_object_get_string_member_with_default(failure, "class", "");
+
+    g_set_error(error, XN_EXIT_ERROR,
+                strcmp(class, "DeviceNotFound") == 0 ? XN_EXIT_NO_VIF : XN_EXIT_FAILED, "%s",
+                json_object_get_string_member_with_default(failure, "desc", "no reason given"));
+    return NULL;
 }
 
 JsonNode *client_execute(struct XnClient *client, const char *command, JsonObject *arguments,
@@ -69,21 +107,23 @@ JsonNode *client_execute(struct XnClient *client, const char *command, JsonObjec
     line = g_strconcat(text, "\n", NULL);
     if (!g_output_stream_write_all(g_io_stream_get_output_stream(G_IO_STREAM(client->connection)),
                                    line, strlen(line), NULL, NULL, &local_error)) {
-        return client_broken(local_error->message, error);
+        return client_lost(local_error, error);
     }
-    reply = client_receive(client, error);
+    reply = client_receive_reply(client, error);
     if (!reply) {
         return NULL;
     }
     failure = json_object_get_member(json_node_get_object(reply), "error");
     if (failure && JSON_NODE_HOLDS_OBJECT(failure)) {
-        g_set_error(error, XN_CLIENT_ERROR, XN_CLIENT_ERROR_REFUSED, "%s",
-                    json_object_get_string_member_with_default(json_node_get_object(failure),
-                                                               "desc", "no reason given"));
-        return NULL;
+        return client_refused(json_node_get_object(failure), error);
     }
     result = json_object_get_member(json_node_get_object(reply), "return");
     return result ? json_node_copy(result) : client_broken("a reply without a result", error);
+}
+
+void client_wait_for_ever(struct XnClient *client)
+{
+    g_socket_set_timeout(g_socket_connection_get_socket(client->connection), 0);
 }
 
 struct XnClient *client_open(const char *path, GError **error)
@@ -102,7 +142,7 @@ struct XnClient *client_open(const char *path, GError **error)
     if (!connection) {
         bool denied = g_error_matches(local_error, G_IO_ERROR, G_IO_ERROR_PERMISSION_DENIED);
 
-        g_set_error(error, XN_CLIENT_ERROR, XN_CLIENT_ERROR_NO_DAEMON,
+        g_set_error(error, XN_EXIT_ERROR, denied ? XN_EXIT_DENIED : XN_EXIT_NO_DAEMON,
                     denied ? "no permission to talk to the daemon at %s; run as root"
                            : "no daemon listens at %s; is qnetback running?",
                     path);

@@ -1,69 +1,115 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * qnetctl.c - the control tool: finds the verb and reports how it went
+ *
+ * Theory of operation
+ *
+ * Each verb has options of its own. They are known only when the verb is: so the verb is looked for
+ * first, and then the whole command line is parsed with its options, which stand behind it, and
+ * the common ones, which may stand anywhere.
  */
+#include <locale.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/paths.h"
 #include "tools/verb.h"
 
-static const struct {
-    const char *name;
-    /* Most arguments it takes. */
-    unsigned arguments;
-    const char *help;
-    XnVerb function;
-} verbs[] = {
-    {"list", 0, "list           all vifs, their states, and why they were closed", verb_list},
-    {"stats", 1, "stats [VIF]    the counters of each queue", verb_stats},
+static const struct XnVerb *const verbs[] = {
+    &verb_list,
+    &verb_stats,
+    &verb_counters,
 };
+
+static void describe_options(GString *text, const GOptionEntry *options)
+{
+    for (; options && options->long_name; options++) {
+        g_autofree char *option =
+            g_strconcat("--", options->long_name, options->arg_description ? "=" : "",
+                        options->arg_description, NULL);
+
+        g_string_append_printf(text, "      %-20s %s\n", option, options->description);
+    }
+}
 
 static char *describe_verbs(void)
 {
     GString *text = g_string_new("Verbs:\n");
 
     for (size_t i = 0; i < G_N_ELEMENTS(verbs); i++) {
-        g_string_append_printf(text, "  %s\n", verbs[i].help);
+        g_autofree char *call =
+            g_strconcat(verbs[i]->name, verbs[i]->synopsis ? " " : "", verbs[i]->synopsis, NULL);
+
+        g_string_append_printf(text, "  %-24s %s\n", call, verbs[i]->help);
+        describe_options(text, verbs[i]->options);
     }
-    g_string_append(text, "\nExit status: 0 all right, 1 the daemon refused or broke off, 2 wrong "
-                          "usage,\n3 no daemon, 4 no such vif.");
+    g_string_append(text,
+                    "\nExit status: 0 all right, 1 the daemon refused or it cannot be done, 2 "
+                    "wrong usage,\n3 no daemon, 4 no such vif, 5 no permission, 6 the daemon is "
+                    "busy or being restarted,\n7 the output cannot be written, 8 the doctor found "
+                    "something.");
     return g_string_free(text, FALSE);
 }
 
-static int complain(enum XnExit status, const char *message)
+static int complain(const GError *error)
 {
-    fprintf(stderr, "qnetctl: %s\n", message);
-    return status;
+    fprintf(stderr, "qnetctl: %s\n", error->message);
+    return error->domain == XN_EXIT_ERROR ? error->code : XN_EXIT_USAGE;
 }
 
-static int run_verb(size_t verb, const char *control, char **arguments, bool json)
+/* The first word that is no option, nor an option's value; NULL when it is not a verb. */
+static const struct XnVerb *find_verb(int argc, char **argv, const char **ret_word)
 {
-    struct XnVerbCall call = {.arguments = arguments, .json = json};
-    g_autoptr(GError) error = NULL;
-    enum XnExit status;
+    int i = 1;
 
-    if (g_strv_length(arguments) > verbs[verb].arguments) {
-        g_autofree char *text =
-            g_strdup_printf("unexpected '%s', see --help", arguments[verbs[verb].arguments]);
+    while (i < argc && argv[i][0] == '-') {
+        i += strcmp(argv[i], "--control") == 0 ? 2 : 1;
+    }
+    *ret_word = i < argc ? argv[i] : NULL;
+    for (size_t j = 0; *ret_word && j < G_N_ELEMENTS(verbs); j++) {
+        if (strcmp(*ret_word, verbs[j]->name) == 0) {
+            return verbs[j];
+        }
+    }
+    return NULL;
+}
 
-        return complain(XN_EXIT_USAGE, text);
-    }
-    call.client = client_open(control, &error);
-    if (!call.client) {
-        bool none = g_error_matches(error, XN_CLIENT_ERROR, XN_CLIENT_ERROR_NO_DAEMON);
+/* `arguments` are the verb's. */
+static bool check_arguments(const struct XnVerb *verb, char **arguments, GError **error)
+{
+    guint count = g_strv_length(arguments);
 
-        return complain(none ? XN_EXIT_NO_DAEMON : XN_EXIT_FAILED, error->message);
+    if (count > verb->most) {
+        g_set_error(error, XN_EXIT_ERROR, XN_EXIT_USAGE, "unexpected '%s', see --help",
+                    arguments[verb->most]);
+        return false;
     }
-    status = verbs[verb].function(&call, &error);
-    client_close(call.client);
-    if (status != XN_EXIT_OK) {
-        return complain(status, error->message);
+    if (count < verb->least) {
+        g_set_error(error, XN_EXIT_ERROR, XN_EXIT_USAGE, "usage: qnetctl %s %s", verb->name,
+                    verb->synopsis);
+        return false;
     }
-    if (fflush(stdout) != 0) {
-        return complain(XN_EXIT_FAILED, "cannot write the output");
+    return true;
+}
+
+static bool run_verb(const struct XnVerb *verb, struct XnVerbCall *call, GError **error)
+{
+    bool done;
+
+    if (!check_arguments(verb, call->arguments, error)) {
+        return false;
     }
-    return XN_EXIT_OK;
+    if (!verb->offline) {
+        call->client = client_open(call->control, error);
+        if (!call->client) {
+            return false;
+        }
+    }
+    done = verb->run(call, error);
+    client_close(call->client);
+    /* What was printed before a failure is to be seen, too. */
+    return verb_flush(done ? error : NULL) && done;
 }
 
 int main(int argc, char **argv)
@@ -73,7 +119,7 @@ int main(int argc, char **argv)
     g_autofree char *control = NULL;
     g_autofree char *description = describe_verbs();
     const GOptionEntry entries[] = {
-        {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one line of JSON", NULL},
+        {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print JSON instead of text", NULL},
         {"control", 0, 0, G_OPTION_ARG_FILENAME, &control,
          "Control socket (default: " XN_CONTROL_SOCKET ")", "PATH"},
         {"version", 0, 0, G_OPTION_ARG_NONE, &version, "Print the version and exit", NULL},
@@ -82,28 +128,37 @@ int main(int argc, char **argv)
     g_autoptr(GOptionContext) context = g_option_context_new("VERB [ARGUMENT...]");
     g_autoptr(GError) error = NULL;
     g_auto(GStrv) arguments = g_new0(char *, (gsize)argc + 1);
+    struct XnVerbCall call = {0};
+    const struct XnVerb *verb;
+    const char *word;
 
     for (int i = 0; i < argc; i++) {
         arguments[i] = g_strdup(argv[i]);
     }
     g_set_prgname("qnetctl");
+    setlocale(LC_CTYPE, "");
+    signal(SIGPIPE, SIG_IGN);
+    verb = find_verb(argc, argv, &word);
     g_option_context_set_summary(context, "Asks and tells the running qnetback.");
     g_option_context_set_description(context, description);
     g_option_context_add_main_entries(context, entries, NULL);
+    if (verb && verb->options) {
+        g_option_context_add_main_entries(context, verb->options, NULL);
+    }
     if (!g_option_context_parse_strv(context, &arguments, &error)) {
-        return complain(XN_EXIT_USAGE, error->message);
+        return complain(error);
     }
     if (version) {
         puts("qnetctl " XN_VERSION);
         return XN_EXIT_OK;
     }
-    if (!arguments[0] || !arguments[1]) {
-        return complain(XN_EXIT_USAGE, "which verb? see --help");
+    if (!verb) {
+        g_set_error(&error, XN_EXIT_ERROR, XN_EXIT_USAGE,
+                    word ? "there is no verb '%s', see --help" : "which verb? see --help", word);
+        return complain(error);
     }
-    for (size_t i = 0; i < G_N_ELEMENTS(verbs); i++) {
-        if (strcmp(arguments[1], verbs[i].name) == 0) {
-            return run_verb(i, control ? control : XN_CONTROL_SOCKET, &arguments[2], json);
-        }
-    }
-    return complain(XN_EXIT_USAGE, "there is no such verb, see --help");
+    call.control = control ? control : XN_CONTROL_SOCKET;
+    call.json = json;
+    call.arguments = &arguments[2];
+    return run_verb(verb, &call, &error) ? XN_EXIT_OK : complain(error);
 }

@@ -23,7 +23,13 @@ static void print_list(JsonArray *vifs)
     }
 }
 
-enum XnExit verb_list(const struct XnVerbCall *call, GError **error)
+static bool run(const struct XnVerbCall *call, GError **error)
 {
     return verb_show_vifs(call, print_list, error);
 }
+
+const struct XnVerb verb_list = {
+    .name = "list",
+    .help = "all vifs, their states, and why they were closed",
+    .run = run,
+};

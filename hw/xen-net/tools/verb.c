@@ -4,52 +4,54 @@
  */
 #include "tools/verb.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+
+/* Is this an array of nothing but objects? */
+static bool is_array_of_objects(JsonNode *node)
+{
+    if (!node || !JSON_NODE_HOLDS_ARRAY(node)) {
+        return false;
+    }
+    for (guint i = 0; i < json_array_get_length(json_node_get_array(node)); i++) {
+        if (!JSON_NODE_HOLDS_OBJECT(json_array_get_element(json_node_get_array(node), i))) {
+            return false;
+        }
+    }
+    return true;
+}
 
 /* Is this what verbs can print? Else the daemon is of another version. */
 static bool vifs_are_sound(JsonNode *node)
 {
     JsonArray *vifs;
 
-    if (!JSON_NODE_HOLDS_ARRAY(node)) {
+    if (!is_array_of_objects(node)) {
         return false;
     }
     vifs = json_node_get_array(node);
     for (guint i = 0; i < json_array_get_length(vifs); i++) {
-        JsonNode *vif = json_array_get_element(vifs, i);
-        JsonNode *queues;
+        JsonObject *vif = json_array_get_object_element(vifs, i);
 
-        if (!JSON_NODE_HOLDS_OBJECT(vif)) {
+        if (!is_array_of_objects(json_object_get_member(vif, "queues"))) {
             return false;
-        }
-        queues = json_object_get_member(json_node_get_object(vif), "queues");
-        if (!queues || !JSON_NODE_HOLDS_ARRAY(queues)) {
-            return false;
-        }
-        for (guint j = 0; j < json_array_get_length(json_node_get_array(queues)); j++) {
-            if (!JSON_NODE_HOLDS_OBJECT(json_array_get_element(json_node_get_array(queues), j))) {
-                return false;
-            }
         }
     }
     return true;
 }
 
-/* All vifs, or the one that is named by the first argument. NULL with an error and a status. */
-static JsonArray *query_vifs(const struct XnVerbCall *call, enum XnExit *ret_status, GError **error)
+JsonArray *verb_query_vifs(const struct XnVerbCall *call, const char *name, GError **error)
 {
-    const char *name = call->arguments[0];
     g_autoptr(JsonNode) result = client_execute(call->client, "query-vifs", NULL, error);
     g_autoptr(JsonArray) found = json_array_new();
     JsonArray *vifs;
 
-    *ret_status = XN_EXIT_FAILED;
     if (!result) {
         return NULL;
     }
     if (!vifs_are_sound(result)) {
-        g_set_error(error, XN_CLIENT_ERROR, XN_CLIENT_ERROR_BROKEN,
+        g_set_error(error, XN_EXIT_ERROR, XN_EXIT_FAILED,
                     "the daemon's answer is not understood; is it of another version?");
         return NULL;
     }
@@ -62,45 +64,97 @@ static JsonArray *query_vifs(const struct XnVerbCall *call, enum XnExit *ret_sta
         }
     }
     if (name && json_array_get_length(found) == 0) {
-        g_set_error(error, XN_CLIENT_ERROR, XN_CLIENT_ERROR_REFUSED,
+        g_set_error(error, XN_EXIT_ERROR, XN_EXIT_NO_VIF,
                     "there is no vif '%s', see 'qnetctl list'", name);
-        *ret_status = XN_EXIT_NO_VIF;
         return NULL;
     }
-    *ret_status = XN_EXIT_OK;
     return g_steal_pointer(&found);
 }
 
-/* {"vifs": array}, one line. */
-static void print_json(JsonArray *vifs)
+void verb_print_json(JsonNode *node)
+{
+    g_autofree char *text = json_to_string(node, FALSE);
+
+    puts(text);
+}
+
+/* {"vifs": array} */
+static void print_vifs_json(JsonArray *vifs)
 {
     g_autoptr(JsonNode) root = json_node_new(JSON_NODE_OBJECT);
-    g_autofree char *text = NULL;
     JsonObject *object = json_object_new();
 
     json_object_set_array_member(object, "vifs", json_array_ref(vifs));
     json_node_take_object(root, object);
-    text = json_to_string(root, FALSE);
-    puts(text);
+    verb_print_json(root);
 }
 
-enum XnExit verb_show_vifs(const struct XnVerbCall *call, void (*print)(JsonArray *vifs),
-                           GError **error)
+bool verb_show_vifs(const struct XnVerbCall *call, void (*print)(JsonArray *vifs), GError **error)
 {
-    enum XnExit status;
-    g_autoptr(JsonArray) vifs = query_vifs(call, &status, error);
+    g_autoptr(JsonArray) vifs = verb_query_vifs(call, call->arguments[0], error);
 
     if (vifs) {
-        (call->json ? print_json : print)(vifs);
+        (call->json ? print_vifs_json : print)(vifs);
     }
-    return status;
+    return vifs != NULL;
+}
+
+/* A member's value, if it is of this type. */
+static JsonNode *value_of(JsonObject *object, const char *member, GType type)
+{
+    JsonNode *node = json_object_get_member(object, member);
+
+    return node && JSON_NODE_HOLDS_VALUE(node) && json_node_get_value_type(node) == type ? node
+                                                                                         : NULL;
 }
 
 const char *verb_text(JsonObject *object, const char *member)
 {
+    JsonNode *node = value_of(object, member, G_TYPE_STRING);
+
+    return node ? json_node_get_string(node) : "-";
+}
+
+gint64 verb_number(JsonObject *object, const char *member)
+{
+    JsonNode *node = value_of(object, member, G_TYPE_INT64);
+
+    return node ? json_node_get_int(node) : 0;
+}
+
+bool verb_flag(JsonObject *object, const char *member)
+{
+    JsonNode *node = value_of(object, member, G_TYPE_BOOLEAN);
+
+    return node && json_node_get_boolean(node);
+}
+
+JsonArray *verb_array(JsonObject *object, const char *member)
+{
+    static JsonArray *none;
     JsonNode *node = json_object_get_member(object, member);
 
-    return node && JSON_NODE_HOLDS_VALUE(node) && json_node_get_value_type(node) == G_TYPE_STRING
-               ? json_node_get_string(node)
-               : "-";
+    if (is_array_of_objects(node)) {
+        return json_node_get_array(node);
+    }
+    if (!none) {
+        none = json_array_new();
+    }
+    return none;
+}
+
+bool verb_flush(GError **error)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout)) {
+        return true;
+    }
+    if (errno == 0 || errno == EPIPE) {
+        g_set_error(error, XN_EXIT_ERROR, XN_EXIT_OUTPUT,
+                    "the output went nowhere: its reader has gone");
+    } else {
+        g_set_error(error, XN_EXIT_ERROR, XN_EXIT_OUTPUT, "cannot write the output: %s",
+                    g_strerror(errno));
+    }
+    return false;
 }

@@ -2,7 +2,7 @@
 /*
  * verb.h - what qnetctl's verbs have in common
  *
- * A verb is a function in a file of its own and a row in qnetctl.c.
+ * A verb is a file verb-NAME.c that defines one struct XnVerb, and its place in qnetctl.c.
  */
 #ifndef XN_TOOLS_VERB_H
 #define XN_TOOLS_VERB_H
@@ -12,38 +12,65 @@
 #include <stdbool.h>
 
 #include "tools/client.h"
-
-/* Exit statuses, as --help tells them. */
-enum XnExit {
-    XN_EXIT_OK = 0,
-    XN_EXIT_FAILED = 1,
-    XN_EXIT_USAGE = 2,
-    XN_EXIT_NO_DAEMON = 3,
-    XN_EXIT_NO_VIF = 4,
-};
+#include "tools/exit.h"
 
 /* What a verb is called with. */
 struct XnVerbCall {
+    /* The daemon's control socket. */
+    const char *control;
+    /* NULL for a verb that needs none. */
     struct XnClient *client;
     /* What follows the verb, without options; ends with NULL. */
     char **arguments;
     bool json;
 };
 
-/* Returns an exit status; after one that is not XN_EXIT_OK, *error is set. */
-typedef enum XnExit (*XnVerb)(const struct XnVerbCall *call, GError **error);
+struct XnVerb {
+    const char *name;
+    /* As --help shows them, such as "VIF". */
+    const char *synopsis;
+    const char *help;
+    /* How many arguments it takes. */
+    unsigned least;
+    unsigned most;
+    /* Its own options, or NULL; ends with G_OPTION_ENTRY_NULL. */
+    const GOptionEntry *options;
+    /* It does without a connection to the daemon, or makes its own. */
+    bool offline;
+    /* False with an error, whose code becomes the exit status. */
+    bool (*run)(const struct XnVerbCall *call, GError **error);
+};
 
-enum XnExit verb_list(const struct XnVerbCall *call, GError **error);
-enum XnExit verb_stats(const struct XnVerbCall *call, GError **error);
+extern const struct XnVerb verb_counters;
+extern const struct XnVerb verb_list;
+extern const struct XnVerb verb_stats;
+
+/*
+ * What the daemon knows of all vifs, or of the one that is named `name` unless that is NULL: an
+ * array of objects, each with an array of objects "queues". NULL with an error.
+ */
+JsonArray *verb_query_vifs(const struct XnVerbCall *call, const char *name, GError **error);
 
 /*
  * Shows all vifs, or the one that is named by the first argument, by `print`, which gets an array
- * of objects, each with an array of objects "queues"; with --json as one line, {"vifs": array}.
+ * as above; with --json as one line, {"vifs": array}.
  */
-enum XnExit verb_show_vifs(const struct XnVerbCall *call, void (*print)(JsonArray *vifs),
-                           GError **error);
+bool verb_show_vifs(const struct XnVerbCall *call, void (*print)(JsonArray *vifs), GError **error);
 
-/* A member of a vif's object as text; "-" when it is absent or null. */
+/* Prints a value as one line of JSON. */
+void verb_print_json(JsonNode *node);
+
+/* A member of an object as text; "-" when it is absent or null. */
 const char *verb_text(JsonObject *object, const char *member);
+
+/* A member as a number, or a flag; 0 or false when it is absent or something else. */
+gint64 verb_number(JsonObject *object, const char *member);
+bool verb_flag(JsonObject *object, const char *member);
+
+/* A member as an array; an empty one, that lives on, when it is absent or something else. */
+JsonArray *verb_array(JsonObject *object, const char *member);
+
+/* Has what was printed reached its reader? */
+bool verb_flush(GError **error);
 
 #endif

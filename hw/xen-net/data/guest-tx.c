@@ -56,14 +56,17 @@ static void guest_tx_drop(struct XnGuestTxSlot *slot, int16_t status, uint64_t *
 
 /*
  * Has the packet at ring index `start` paid for its bytes? One that is parsed again because the
- * port was full does not pay twice.
+ * port was full does not pay twice. What was paid for lies within the ring; an index elsewhere is
+ * from long ago, and no reason to let a guest that has wrapped its indices send for nothing.
  */
 static bool guest_tx_pay(struct XnQueue *queue, const struct XnGuestTxPacket *packet,
                          uint32_t start)
 {
     struct XnCredit *credit = &queue->config.shared->guest_tx_credit;
+    uint32_t answered = queue->guest_tx_ring.rsp_prod_pvt;
+    uint32_t paid = queue->guest_tx_paid - answered;
 
-    if ((int32_t)(start - queue->guest_tx_paid) < 0 || !credit_is_limited(credit)) {
+    if ((paid <= XN_RING_SIZE && start - answered < paid) || !credit_is_limited(credit)) {
         return true;
     }
     if (!credit_take(credit, packet->size, clock_now_ns(), &queue->guest_tx_credit_ns)) {

@@ -35,6 +35,7 @@ static bool queue_attach(struct XnQueue *queue)
         guest_rx->req_cons = queue_adopted_index(config->journal->guest_rx_consumed,
                                                  guest_rx->req_cons, guest_rx_posted);
     }
+    queue->guest_tx_paid = guest_tx->rsp_prod_pvt;
     config->journal->guest_tx_consumed = guest_tx->req_cons;
     config->journal->guest_rx_consumed = guest_rx->req_cons;
     return true;

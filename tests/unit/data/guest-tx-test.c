@@ -336,6 +336,32 @@ static void test_static_grants_need_no_copy_call(gconstpointer data)
     fake_guest_free(guest);
 }
 
+/* Indices are the guest's to choose: the limit holds wherever they start. */
+static void test_rate_limit_holds_at_every_index(void)
+{
+    static const uint32_t indices[] = {0x7fffff00, 0x80000000, 0x80000001, 0xffffff80, 0xffffffff};
+
+    for (guint i = 0; i < G_N_ELEMENTS(indices); i++) {
+        struct FakeGuest *guest = fake_guest_new();
+        struct XnQueueConfig config = guest->queue->config;
+        struct XnCreditRate rate = {.bytes = 2 * 65536, .interval_us = 3600000000};
+
+        queue_destroy(guest->queue);
+        guest->guest_tx.sring->req_prod = guest->guest_tx.sring->rsp_prod = indices[i];
+        guest->guest_tx.req_prod_pvt = guest->guest_tx.rsp_cons = indices[i];
+        guest->queue = queue_create(&config, NULL);
+        credit_set(&guest->shared.guest_tx_credit, &rate, clock_now_ns());
+        for (uint32_t frame = 0; frame < 3; frame++) {
+            post_frame(guest, 32 * frame, 0, 65535, frame);
+        }
+        publish(guest);
+        guest_tx_turn(guest->queue, guest->turn);
+        g_assert_cmpuint(guest->counters.guest_tx_packets, ==, 2);
+        g_assert_cmpuint(guest->queue->guest_tx_credit_ns, >, 0);
+        fake_guest_free(guest);
+    }
+}
+
 /* A frame waits for credit, and pays once. */
 static void test_rate_limit_holds_frames_in_the_ring(void)
 {
@@ -493,6 +519,8 @@ int main(int argc, char **argv)
     }
     g_test_add_func("/data/guest-tx/rate-limit-holds-frames-in-the-ring",
                     test_rate_limit_holds_frames_in_the_ring);
+    g_test_add_func("/data/guest-tx/rate-limit-holds-at-every-index",
+                    test_rate_limit_holds_at_every_index);
     g_test_add_func("/data/guest-tx/multicast-requests-are-answered",
                     test_multicast_requests_are_answered);
     g_test_add_func("/data/guest-tx/successor-goes-on-from-the-journal",

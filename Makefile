@@ -359,11 +359,14 @@ check-format:
 
 BINDIR = $(PREFIX)/bin
 SBINDIR = $(PREFIX)/sbin
-
 MANDIR = $(PREFIX)/share/man
+DOCDIR = $(PREFIX)/share/doc/qnetback
+# Of the system's own services, which look below /usr and /usr/local alike.
+SYSTEMLIBDIR = $(PREFIX)/lib
+
 MAN_PAGES := $(patsubst docs/man/%.scd,$(B)/man/%,$(wildcard docs/man/*.scd))
 
-.PHONY: man install clean distclean help
+.PHONY: man install install-service clean distclean help
 ## man: the manual pages
 man: $(MAN_PAGES)
 $(B)/man/%: docs/man/%.scd
@@ -371,13 +374,27 @@ $(B)/man/%: docs/man/%.scd
 	@mkdir -p $(@D)
 	$(Q)scdoc <$< >$@
 
+install_data = install -D -m 644
+
 ## install: below PREFIX (see configure), or below DESTDIR/PREFIX
-install: programs man
+install: programs man install-service
 	install -D -m 755 $(B)/qnetback $(DESTDIR)$(SBINDIR)/qnetback
 	install -D -m 755 $(B)/qnetctl $(DESTDIR)$(BINDIR)/qnetctl
 	for page in $(notdir $(MAN_PAGES)); do \
-		install -D -m 644 $(B)/man/$$page $(DESTDIR)$(MANDIR)/man$${page##*.}/$$page || exit 1; \
+		$(install_data) $(B)/man/$$page $(DESTDIR)$(MANDIR)/man$${page##*.}/$$page || exit 1; \
 	done
+
+# The configuration file, the systemd unit, and what goes with it: user, udev rule, blacklist.
+install-service:
+	[ -e $(DESTDIR)$(SYSCONFDIR)/qnetback/qnetback.conf ] || \
+		$(install_data) contrib/qnetback.conf $(DESTDIR)$(SYSCONFDIR)/qnetback/qnetback.conf
+	@mkdir -p $(B)
+	sed 's,@SBINDIR@,$(SBINDIR),' contrib/systemd/qnetback.service.in >$(B)/qnetback.service
+	$(install_data) $(B)/qnetback.service $(DESTDIR)$(SYSTEMLIBDIR)/systemd/system/qnetback.service
+	$(install_data) contrib/systemd/sysusers.conf $(DESTDIR)$(SYSTEMLIBDIR)/sysusers.d/qnetback.conf
+	$(install_data) contrib/udev/60-qnetback.rules \
+		$(DESTDIR)$(SYSTEMLIBDIR)/udev/rules.d/60-qnetback.rules
+	$(install_data) contrib/modprobe/qnetback.conf $(DESTDIR)$(SYSTEMLIBDIR)/modprobe.d/qnetback.conf
 
 ## clean: removes what was built
 clean:

@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -18,6 +16,7 @@
 #include "control/ctl-server.h"
 #include "control/stats.h"
 #include "options.h"
+#include "service.h"
 
 #define KERNEL_NETBACK "/sys/module/xen_netback"
 #define KERNEL_AUTOPROBE "/sys/bus/xen-backend/drivers_autoprobe"
@@ -29,32 +28,6 @@ struct XnDaemon {
     struct XnCtlServer *ctl_server;
     int status;
 };
-
-/* Tells systemd how far we are, if it started us (sd_notify(3)). */
-static void notify_systemd(const char *state)
-{
-    const char *path = g_getenv("NOTIFY_SOCKET");
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    size_t length = path ? strlen(path) : 0;
-    int fd;
-
-    if (length == 0 || length >= sizeof(address.sun_path) || (path[0] != '/' && path[0] != '@')) {
-        return;
-    }
-    memcpy(address.sun_path, path, length);
-    if (path[0] == '@') {
-        address.sun_path[0] = '\0';
-    }
-    fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (fd >= 0) {
-        socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length);
-
-        if (sendto(fd, state, strlen(state), MSG_NOSIGNAL, (struct sockaddr *)&address, size) < 0) {
-            log_debug(NULL, "cannot notify systemd: %s", g_strerror(errno));
-        }
-        close(fd);
-    }
-}
 
 /* The kernel must not take the vifs that come from now on, or it would race with us for each. */
 static bool check_autoprobe(GError **error)
@@ -146,7 +119,7 @@ static gboolean daemon_signal(gpointer opaque)
 {
     struct XnDaemon *daemon = opaque;
 
-    notify_systemd("STOPPING=1");
+    service_say("STOPPING=1");
     backend_stop(daemon->backend);
     return G_SOURCE_CONTINUE;
 }
@@ -155,7 +128,7 @@ static gboolean daemon_signal_leave(gpointer opaque)
 {
     struct XnDaemon *daemon = opaque;
 
-    notify_systemd("STOPPING=1");
+    service_say("STOPPING=1");
     backend_leave(daemon->backend);
     return G_SOURCE_CONTINUE;
 }
@@ -193,6 +166,7 @@ static int daemon_run(const struct XnOptions *options)
     guint interrupt;
     guint leave;
 
+    service_connect();
     daemon.loop = g_main_loop_new(NULL, FALSE);
     terminate = g_unix_signal_add(SIGTERM, daemon_signal, &daemon);
     interrupt = g_unix_signal_add(SIGINT, daemon_signal, &daemon);
@@ -202,7 +176,8 @@ static int daemon_run(const struct XnOptions *options)
                  options->workers,
                  backend_buffer_kind(daemon.backend) == XN_BUFFERS_GRANTED ? "granted" : "plain",
                  options->control);
-        notify_systemd("READY=1");
+        service_say("READY=1");
+        service_start_watchdog();
         g_main_loop_run(daemon.loop);
     } else {
         log_error(NULL, "%s", error->message);

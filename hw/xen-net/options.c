@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * options.c - the daemon's command line
+ * options.c - the daemon's command line and configuration file
+ *
+ * Theory of operation: each option of the command line, but for those that say what to do now
+ * (--help, --version, --config), is also a key of the configuration file. The file becomes a
+ * command line of its own, which is checked alone, so that an error names the file; then it stands
+ * before the real one, whose options come later and win.
  */
 #include "options.h"
 
@@ -12,6 +17,9 @@
 #define OPTIONS_WORKERS_DEFAULT_MAX 8u
 #define OPTIONS_WORKERS_MAX 64
 
+#define OPTIONS_FILE XN_SYSCONFDIR "/qnetback/qnetback.conf"
+#define OPTIONS_GROUP "qnetback"
+
 static bool options_fail(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
 static bool options_fail(GError **error, const char *format, ...)
@@ -22,7 +30,6 @@ static bool options_fail(GError **error, const char *format, ...)
     g_propagate_error(
         error, g_error_new_valist(G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, format, arguments));
     va_end(arguments);
-    g_prefix_error(error, "wrong command line: ");
     return false;
 }
 
@@ -43,7 +50,9 @@ static bool options_parse_buffers(const char *text, enum XnBufferKind *ret_kind)
     return false;
 }
 
-bool options_parse(int argc, char **argv, struct XnOptions *ret_options, GError **error)
+/* One command line, without the program's name. */
+static bool options_parse_arguments(const GPtrArray *arguments, struct XnOptions *ret_options,
+                                    GError **error)
 {
     struct XnOptions options = {
         .workers = MIN(g_get_num_processors(), OPTIONS_WORKERS_DEFAULT_MAX),
@@ -59,8 +68,11 @@ bool options_parse(int argc, char **argv, struct XnOptions *ret_options, GError 
     g_autofree char *log_level = NULL;
     g_autofree char *control = NULL;
     g_autofree char *journal = NULL;
+    g_autofree char *config = NULL;
     const GOptionEntry entries[] = {
         {"version", 0, 0, G_OPTION_ARG_NONE, &version, "Print the version and exit", NULL},
+        {"config", 'c', 0, G_OPTION_ARG_FILENAME, &config,
+         "Configuration file (default: " OPTIONS_FILE ", if it exists)", "FILE"},
         {"workers", 'w', 0, G_OPTION_ARG_INT, &workers,
          "Threads that move packets (default: one per CPU, at most 8)", "N"},
         {"max-queues", 0, 0, G_OPTION_ARG_INT, &queue_max,
@@ -81,10 +93,11 @@ bool options_parse(int argc, char **argv, struct XnOptions *ret_options, GError 
         G_OPTION_ENTRY_NULL,
     };
     g_autoptr(GOptionContext) context = g_option_context_new(NULL);
-    g_auto(GStrv) arguments = g_new0(char *, (gsize)argc + 1);
+    g_auto(GStrv) words = g_new0(char *, (gsize)arguments->len + 2);
 
-    for (int i = 0; i < argc; i++) {
-        arguments[i] = g_strdup(argv[i]);
+    words[0] = g_strdup("qnetback");
+    for (guint i = 0; i < arguments->len; i++) {
+        words[i + 1] = g_strdup(g_ptr_array_index(arguments, i));
     }
     g_option_context_set_summary(
         context,
@@ -92,12 +105,11 @@ bool options_parse(int argc, char **argv, struct XnOptions *ret_options, GError 
         "of the kernel's xen-netback. Runs in the foreground until SIGTERM, which closes the\n"
         "interfaces, or SIGUSR2, which leaves them to the daemon that starts next.");
     g_option_context_add_main_entries(context, entries, NULL);
-    if (!g_option_context_parse_strv(context, &arguments, error)) {
-        g_prefix_error(error, "wrong command line: ");
+    if (!g_option_context_parse_strv(context, &words, error)) {
         return false;
     }
-    if (arguments[0] && arguments[1]) {
-        return options_fail(error, "unexpected '%s', see --help", arguments[1]);
+    if (words[0] && words[1]) {
+        return options_fail(error, "unexpected '%s', see --help", words[1]);
     }
     if (workers < 1 || workers > OPTIONS_WORKERS_MAX) {
         return options_fail(error, "--workers is %d, not 1..%d", workers, OPTIONS_WORKERS_MAX);
@@ -124,12 +136,91 @@ bool options_parse(int argc, char **argv, struct XnOptions *ret_options, GError 
     options.queue_max = (unsigned)queue_max;
     options.control = control ? g_steal_pointer(&control) : g_strdup(XN_CONTROL_SOCKET);
     options.journal = journal ? g_steal_pointer(&journal) : g_strdup(XN_JOURNAL_DIRECTORY);
+    options.config = g_steal_pointer(&config);
     *ret_options = options;
     return true;
+}
+
+/*
+ * The file's keys as options, "--workers=4" and so on; none for a file that does not exist, unless
+ * it was asked for. NULL with an error.
+ */
+static GPtrArray *options_read_file(const char *path, bool asked_for, GError **error)
+{
+    static const char *const not_keys[] = {"beside-netback", "config", "help", "version", NULL};
+    g_autoptr(GPtrArray) arguments = g_ptr_array_new_with_free_func(g_free);
+    g_autoptr(GKeyFile) file = g_key_file_new();
+    g_autoptr(GError) local_error = NULL;
+    g_auto(GStrv) groups = NULL;
+    g_auto(GStrv) keys = NULL;
+
+    if (!g_key_file_load_from_file(file, path, G_KEY_FILE_NONE, &local_error)) {
+        if (!asked_for && g_error_matches(local_error, G_FILE_ERROR, G_FILE_ERROR_NOENT)) {
+            return g_steal_pointer(&arguments);
+        }
+        g_propagate_error(error, g_steal_pointer(&local_error));
+        return NULL;
+    }
+    groups = g_key_file_get_groups(file, NULL);
+    for (size_t i = 0; groups[i]; i++) {
+        if (strcmp(groups[i], OPTIONS_GROUP) != 0) {
+            options_fail(error, "unknown section [%s], there is only [" OPTIONS_GROUP "]",
+                         groups[i]);
+            return NULL;
+        }
+    }
+    keys = g_key_file_get_keys(file, OPTIONS_GROUP, NULL, NULL);
+    for (size_t i = 0; keys && keys[i]; i++) {
+        g_autofree char *value = g_key_file_get_string(file, OPTIONS_GROUP, keys[i], error);
+
+        if (!value) {
+            return NULL;
+        }
+        /* (A key without its hyphens is no word of the command line.) */
+        if (g_strv_contains(not_keys, keys[i]) || strlen(keys[i]) < 2 || strchr(keys[i], '=')) {
+            options_fail(error, "unknown key '%s'", keys[i]);
+            return NULL;
+        }
+        g_ptr_array_add(arguments, g_strdup_printf("--%s=%s", keys[i], g_strstrip(value)));
+    }
+    return g_steal_pointer(&arguments);
+}
+
+bool options_parse(int argc, char **argv, struct XnOptions *ret_options, GError **error)
+{
+    g_autoptr(GPtrArray) given = g_ptr_array_new();
+    g_autoptr(GPtrArray) arguments = NULL;
+    struct XnOptions alone;
+    g_autofree char *path = NULL;
+
+    for (int i = 1; i < argc; i++) {
+        g_ptr_array_add(given, argv[i]);
+    }
+    if (!options_parse_arguments(given, &alone, error)) {
+        g_prefix_error(error, "wrong command line: ");
+        return false;
+    }
+    if (alone.version) {
+        *ret_options = alone;
+        return true;
+    }
+    path = g_strdup(alone.config ? alone.config : OPTIONS_FILE);
+    arguments = options_read_file(path, alone.config != NULL, error);
+    options_clear(&alone);
+    if (!arguments || !options_parse_arguments(arguments, &alone, error)) {
+        g_prefix_error(error, "wrong configuration file %s: ", path);
+        return false;
+    }
+    options_clear(&alone);
+    for (int i = 1; i < argc; i++) {
+        g_ptr_array_add(arguments, g_strdup(argv[i]));
+    }
+    return options_parse_arguments(arguments, ret_options, error);
 }
 
 void options_clear(struct XnOptions *options)
 {
     g_clear_pointer(&options->control, g_free);
     g_clear_pointer(&options->journal, g_free);
+    g_clear_pointer(&options->config, g_free);
 }

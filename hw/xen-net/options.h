@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * options.h - the daemon's command line
+ * options.h - the daemon's command line and configuration file
  */
 #ifndef XN_OPTIONS_H
 #define XN_OPTIONS_H
@@ -23,11 +23,14 @@ struct XnOptions {
     /* Owned. */
     char *control;
     char *journal;
+    /* NULL: the default one, which may be absent. */
+    char *config;
 };
 
 /*
- * Parses the command line. --help prints and ends the program. False with an error of one line.
- * Fills in the defaults.
+ * Parses the command line and reads the configuration file; the command line wins. --help prints
+ * and ends the program; with --version no file is read. False with an error of one line. Fills in
+ * the defaults.
  */
 bool options_parse(int argc, char **argv, struct XnOptions *ret_options, GError **error);
 

@@ -54,5 +54,10 @@ for program in qnetback:qnetback.8.scd qnetctl:qnetctl.1.scd; do
     text=$(missing_options "${program#*:}" "${program%:*}")
     point "$([ -z "$text" ]; echo $?)" "${program#*:} has the options of ${program%:*}" "$text"
 done
+# Each option is a key of the configuration file, but for those that are none.
+text=$(diff <("$BUILD/qnetback" --help | grep -oE -- '--[a-z-]+' | tr -d ' ' | sed 's/^--//' |
+    grep -vxE 'beside-netback|config|help|version' | sort -u) \
+    <(sed -n '/^# SETTINGS/,/^# EXAMPLE/s/^\*\([a-z-]*\)\*$/\1/p' docs/man/qnetback.conf.5.scd | sort) | grep '^[<>]' || true)
+point "$([ -z "$text" ]; echo $?)" "qnetback.conf.5.scd has the keys of the configuration file" "$text"
 echo "1..$count"
 exit $failed

@@ -28,6 +28,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "port/link-set.h"
 
 #define TAP_DEVICE "/dev/net/tun"
 
@@ -145,29 +146,24 @@ static bool tap_is_ours(const char *name, GError **error)
     return tap_fail(error, "cannot take the tap", name, tap_attach_advice(errno));
 }
 
-/* An alias that somebody has given it stays. */
-static void tap_set_label(const char *name, const char *label)
-{
-    g_autofree char *path = g_build_filename(TAP_SYSFS, name, "ifalias", NULL);
-    g_autofree char *alias = NULL;
-    int fd;
-
-    if (!g_file_get_contents(path, &alias, NULL, NULL) || alias[0] != '\0') {
-        return;
-    }
-    fd = open(path, O_WRONLY | O_CLOEXEC);
-    if (fd >= 0) {
-        if (write(fd, label, strlen(label)) < 0) {
-            log_debug(name, "cannot set the alias: %s", g_strerror(errno));
-        }
-        close(fd);
-    }
-}
-
 static bool tap_set_index(struct XnPort *port, const char *name, GError **error)
 {
     port->index = if_nametoindex(name);
     return port->index != 0 || tap_fail(error, "cannot find the tap", name, NULL);
+}
+
+/* An alias that somebody has given it stays. */
+static void tap_set_label(const struct XnPort *port, const char *name, const char *label)
+{
+    g_autofree char *path = g_build_filename(TAP_SYSFS, name, "ifalias", NULL);
+    g_autofree char *alias = NULL;
+
+    if (!g_file_get_contents(path, &alias, NULL, NULL) || alias[0] != '\0') {
+        return;
+    }
+    if (!link_set_alias(port->index, label)) {
+        log_debug(name, "cannot set the alias: %s", g_strerror(errno));
+    }
 }
 
 struct XnPort *port_open(const char *name, const char *label, unsigned queue_count, bool carrier,
@@ -190,13 +186,13 @@ struct XnPort *port_open(const char *name, const char *label, unsigned queue_cou
         return NULL;
     }
     port->attached = 1;
-    if (!tap_is_ours(name, error)) {
+    if (!tap_is_ours(name, error) || !tap_set_index(port, name, error)) {
         port_leave(port);
         return NULL;
     }
-    tap_set_label(name, label);
+    tap_set_label(port, name, label);
     if (!tap_set_persistent(port, true, error) || !tap_set_address(port, name, error) ||
-        !tap_set_index(port, name, error) || !port_set_carrier(port, carrier, error)) {
+        !port_set_carrier(port, carrier, error)) {
         port_close(port);
         return NULL;
     }

@@ -139,6 +139,7 @@ static bool daemon_start(struct XnDaemon *daemon, const struct XnOptions *option
         .workers = options->workers,
         .buffers = options->buffers,
         .queue_max = options->queue_max,
+        .direct_bridges = (const char *const *)options->direct_bridges,
         .journal_directory = options->journal,
         .beside_netback = options->beside_netback,
         .ended = daemon_ended,

@@ -20,6 +20,8 @@ struct XnOptions {
     unsigned queue_max;
     enum XnBufferKind buffers;
     enum XnLogLevel log_level;
+    /* Owned. Bridges, NULL at the end; or NULL. */
+    char **direct_bridges;
     /* Owned. */
     char *control;
     char *journal;

@@ -29,6 +29,8 @@
     X(guest_tx_gathered, "packets", NULL,                                                          \
       "frames whose headers had to be gathered from several slots")                                \
     X(guest_tx_port_full, "times", NULL, "the port took no more frames; they waited in the ring")  \
+    X(guest_tx_direct, "packets", NULL, "frames copied straight to a neighbour")                   \
+    X(guest_tx_direct_waits, "times", NULL, "a frame waited because a neighbour had no buffers")   \
     X(guest_tx_drop_bad_size, "packets", "bad_size", "shorter than an Ethernet header")            \
     X(guest_tx_drop_bad_slots, "packets", "bad_slots", "20 or 21 slots, or slots beyond the size") \
     X(guest_tx_multicast, "requests", NULL, "changes of the multicast list")                       \
@@ -45,6 +47,7 @@
     X(guest_rx_segments_minimum, "segments", NULL,                                                 \
       "the fewest operations those frames could have used")                                        \
     X(guest_rx_copy_calls, "calls", NULL, "grant-copy calls that delivered frames")                \
+    X(guest_rx_direct, "packets", NULL, "frames that came straight from a neighbour")              \
     X(guest_rx_notifies, "events", NULL, "events sent to the guest for frames")                    \
     X(guest_rx_no_slots, "times", NULL,                                                            \
       "a frame waited because the guest had posted too few buffers")                               \

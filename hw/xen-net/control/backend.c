@@ -115,6 +115,7 @@ struct XnBackend *backend_create(const struct XnBackendConfig *config, GError **
         .workers = backend->workers,
         .link_watch = backend->link_watch,
         .queue_max = config->queue_max,
+        .direct_bridges = config->direct_bridges,
         .journal_directory = config->journal_directory,
         .broken = backend_broken,
         .look = backend_look_at,

@@ -18,6 +18,8 @@ struct XnBackendConfig {
     enum XnBufferKind buffers;
     /* Queues offered to each frontend, 1 ... XN_VIF_QUEUES_MAX. */
     unsigned queue_max;
+    /* Bridges whose guests get frames directly from each other, to the end; NULL: none. */
+    const char *const *direct_bridges;
     /* Exists, and only this user can write to it. */
     const char *journal_directory;
     /* Leave alone each vif that a driver of the kernel holds when it is first seen. */

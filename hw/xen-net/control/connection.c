@@ -36,6 +36,8 @@ struct XnConnection {
     struct XnFrontend frontend;
     struct XnVifShared shared;
     struct XnCtrlRing *ctrl_ring;
+    /* Whose guests get frames directly from this one; 0: nobody. */
+    unsigned bridge;
     struct XnConnectionQueue queues[XN_VIF_QUEUES_MAX];
 };
 
@@ -183,6 +185,7 @@ static bool connection_open_queue(struct XnConnection *connection, unsigned inde
         .broken = connection_broken,
         .opaque = connection,
     };
+    memcpy(queue_config.place.mac, config->mac.octet, sizeof(queue_config.place.mac));
     queue->queue = queue_create(&queue_config, error);
     return queue->queue != NULL;
 }
@@ -331,6 +334,26 @@ void connection_set_rates(struct XnConnection *connection, const struct XnCredit
 
     credit_set(&connection->shared.guest_tx_credit, guest_tx, now);
     credit_set(&connection->shared.guest_rx_credit, guest_rx, now);
+}
+
+bool connection_set_bridge(struct XnConnection *connection, unsigned bridge)
+{
+    struct XnConnectionQueue *queue = &connection->queues[0];
+
+    if (connection->bridge == bridge || connection->frontend.queue_count > 1) {
+        return false;
+    }
+    connection->bridge = bridge;
+    worker_remove_queue(queue->worker, queue->queue);
+    if (bridge != 0) {
+        struct XnWorker *worker = workers_of_bridge(connection->config.workers, bridge);
+
+        workers_move(connection->config.workers, queue->worker, worker);
+        queue->worker = worker;
+    }
+    queue_set_bridge(queue->queue, bridge);
+    worker_add_queue(queue->worker, queue->queue);
+    return true;
 }
 
 void connection_set_multicast_filter(struct XnConnection *connection, bool on)

@@ -74,6 +74,13 @@ bool connection_set_features(struct XnConnection *connection, const struct XnFea
 void connection_set_rates(struct XnConnection *connection, const struct XnCreditRate *guest_tx,
                           const struct XnCreditRate *guest_rx);
 
+/*
+ * Lets the guest have frames directly from the others on the bridge with this interface index, and
+ * them from it; 0: not any more. Returns whether that is a change; a guest with several queues has
+ * none.
+ */
+bool connection_set_bridge(struct XnConnection *connection, unsigned bridge);
+
 /* Does the guest want to have its multicast frames filtered? */
 void connection_set_multicast_filter(struct XnConnection *connection, bool on);
 

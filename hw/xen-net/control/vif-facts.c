@@ -171,6 +171,39 @@ static bool vif_follow_link(struct XnVif *vif, GError **error)
                            error);
 }
 
+bool vif_read_direct(struct XnVif *vif, GError **error)
+{
+    g_autofree char *complaint = NULL;
+
+    if (!vif_settings_read_direct(vif->host->store, vif->directory, vif->host->direct_bridges,
+                                  &vif->direct, &complaint, error)) {
+        return false;
+    }
+    vif_complain(vif, complaint);
+    return true;
+}
+
+/* The short cut joins only what the bridge would: both interfaces in it, and up. */
+static bool vif_follow_direct(struct XnVif *vif, GError **error)
+{
+    bool up = vif->link.carrier == 1 && vif->link.link.up;
+    unsigned bridge;
+
+    if (!vif->connection) {
+        return true;
+    }
+    if (!vif_read_direct(vif, error)) {
+        return false;
+    }
+    bridge = vif->direct && up ? vif->link.link.bridge : 0;
+    if (connection_set_bridge(vif->connection, bridge)) {
+        vif_log(vif, XN_LOG_INFO,
+                bridge != 0 ? "frames of neighbours come directly"
+                            : "frames of neighbours come through the bridge");
+    }
+    return true;
+}
+
 bool vif_read_facts(struct XnVif *vif, GError **error)
 {
     struct XnVifFacts *facts = &vif->facts;
@@ -179,7 +212,7 @@ bool vif_read_facts(struct XnVif *vif, GError **error)
     if (!vif_store_read_state(vif->host->store, frontend_state, &facts->frontend, error) ||
         !key_backend_online_read(vif->host->store, vif->directory, &facts->online, error) ||
         !vif_read_hotplug(vif, error) || !vif_follow_rates(vif, error) ||
-        !vif_follow_link(vif, error)) {
+        !vif_follow_link(vif, error) || !vif_follow_direct(vif, error)) {
         return false;
     }
     vif_reread_frontend(vif);

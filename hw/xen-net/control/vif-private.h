@@ -28,6 +28,8 @@ struct XnVif {
     struct XnVifSettings settings;
     struct XnPort *port;
     struct XnVifLink link;
+    /* Frames of neighbours on the same bridge may take the short cut. */
+    bool direct;
     /* What the frontend was offered last. */
     unsigned queue_max;
     struct XnConnection *connection;
@@ -64,6 +66,9 @@ void vif_watch_frontend(struct XnVif *vif);
 
 /* Who is at the other end? *ret_known stays false while the toolstack has yet to write it. */
 bool vif_identify(struct XnVif *vif, bool *ret_known, GError **error);
+
+/* May its frames and its neighbours' take the short cut? To vif->direct. */
+bool vif_read_direct(struct XnVif *vif, GError **error);
 
 /* What the frontend asks for, as far as the administrator lets it. */
 bool vif_read_frontend(struct XnVif *vif, struct XnFrontend *ret_frontend, GError **error);

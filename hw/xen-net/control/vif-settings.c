@@ -83,6 +83,31 @@ bool vif_settings_read_queue_max(struct XnStore *store, const char *directory, u
     return true;
 }
 
+bool vif_settings_read_direct(struct XnStore *store, const char *directory,
+                              const char *const *bridges, bool *ret_direct, char **ret_complaint,
+                              GError **error)
+{
+    g_autofree char *direct = NULL;
+    g_autofree char *bridge = NULL;
+
+    *ret_complaint = NULL;
+    if (!key_backend_direct_read(store, directory, &direct, error) ||
+        !key_backend_bridge_read(store, directory, &bridge, error)) {
+        return false;
+    }
+    if (g_strcmp0(direct, "0") == 0 || g_strcmp0(direct, "1") == 0) {
+        *ret_direct = direct[0] == '1';
+        return true;
+    }
+    if (direct) {
+        g_autofree char *quoted = store_key_quote(direct);
+
+        *ret_complaint = g_strdup_printf("%s is '%s', not 0 or 1", key_backend_direct.name, quoted);
+    }
+    *ret_direct = bridges && bridge && g_strv_contains(bridges, bridge);
+    return true;
+}
+
 bool vif_settings_restrict(struct XnStore *store, const char *directory,
                            struct XnFeatures *features, char **ret_complaint, GError **error)
 {

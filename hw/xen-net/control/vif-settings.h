@@ -50,6 +50,14 @@ bool vif_settings_take_rate(struct XnVifRate *rate, const char *text, const char
 bool vif_settings_read_queue_max(struct XnStore *store, const char *directory, unsigned option,
                                  unsigned *ret_queue_max, char **ret_complaint, GError **error);
 
+/*
+ * Whether frames of this vif go directly to neighbours on its bridge, and theirs to it: its own key
+ * says so, or its bridge is one of `bridges` (an option; NULL: none). *ret_complaint likewise.
+ */
+bool vif_settings_read_direct(struct XnStore *store, const char *directory,
+                              const char *const *bridges, bool *ret_direct, char **ret_complaint,
+                              GError **error);
+
 /* Takes away from what the frontend says it can take what it is not to be believed. Likewise. */
 bool vif_settings_restrict(struct XnStore *store, const char *directory,
                            struct XnFeatures *features, char **ret_complaint, GError **error);

@@ -199,6 +199,13 @@ static bool vif_prepare(struct XnVif *vif, GError **error)
         return false;
     }
     vif_complain(vif, complaint);
+    if (!vif_read_direct(vif, error)) {
+        return false;
+    }
+    if (vif->direct) {
+        /* Neighbours share a worker, and so would all queues. */
+        vif->queue_max = 1;
+    }
     return vif_store_write_features(vif->host->store, vif->directory, vif->facts.node,
                                     vif->queue_max, &done, error);
 }

@@ -27,6 +27,8 @@ struct XnVifHost {
     struct XnLinkWatch *link_watch;
     /* Queues offered to each frontend, 1 ... XN_VIF_QUEUES_MAX. */
     unsigned queue_max;
+    /* Bridges whose guests get frames directly from each other; NULL: none. */
+    const char *const *direct_bridges;
     const char *journal_directory;
     /* Serial of the last connection made. */
     uint64_t serial;

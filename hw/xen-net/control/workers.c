@@ -70,6 +70,11 @@ void workers_take(struct XnWorkers *workers, unsigned count, struct XnWorker *re
     }
 }
 
+struct XnWorker *workers_of_bridge(struct XnWorkers *workers, unsigned bridge)
+{
+    return workers->entries[bridge % workers->count].worker;
+}
+
 static struct XnWorkersEntry *workers_find(struct XnWorkers *workers, const struct XnWorker *worker)
 {
     for (unsigned i = 0; i < workers->count; i++) {

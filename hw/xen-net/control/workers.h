@@ -24,6 +24,9 @@ void workers_destroy(struct XnWorkers *workers);
  */
 void workers_take(struct XnWorkers *workers, unsigned count, struct XnWorker *ret_workers[]);
 
+/* The worker of all vifs on bridge `bridge` that get frames directly from each other. */
+struct XnWorker *workers_of_bridge(struct XnWorkers *workers, unsigned bridge);
+
 /* Gives back one of a workers_take(). */
 void workers_release(struct XnWorkers *workers, const struct XnWorker *worker);
 

@@ -60,6 +60,22 @@ uint32_t copy_batch_to_guest(struct XnCopyBatch *batch, uint32_t domid, uint32_t
     return batch->count - 1;
 }
 
+void copy_batch_between(struct XnCopyBatch *batch, const struct XnCopySource *source,
+                        uint32_t domid, uint32_t ref, uint32_t offset, uint32_t size)
+{
+    XnCopySegment *segment = copy_batch_add(batch, size);
+
+    copy_batch_guest(&segment->dest, domid, ref, offset);
+    segment->flags = GNTCOPY_dest_gref;
+    if (source->foreign) {
+        copy_batch_guest(&segment->source, source->domid, source->ref, source->offset);
+        segment->flags |= GNTCOPY_source_gref;
+    } else {
+        segment->flags |= copy_batch_local(batch, &segment->source, source->page, source->offset,
+                                           GNTCOPY_source_gref);
+    }
+}
+
 void copy_batch_flush(struct XnCopyBatch *batch)
 {
     gnttab_copy(batch->gnttab, batch->segments, batch->count);

@@ -16,11 +16,7 @@
 #include "base/clock.h"
 #include "data/queue-private.h"
 
-/*
- * Buffers that the guest has posted and that are not used: those in the ring, and those that a
- * predecessor of this process took and did not use.
- */
-static bool guest_rx_room(struct XnQueue *queue, uint32_t *ret_posted)
+bool guest_rx_room(struct XnQueue *queue, uint32_t *ret_posted)
 {
     const netif_rx_back_ring_t *ring = &queue->guest_rx_ring;
 
@@ -69,11 +65,7 @@ static void guest_rx_deliver(struct XnTurn *turn, struct XnGuestRxSlot *slot, ui
     }
 }
 
-/*
- * Delivers a frame that lies in the pool's pages from `page` on. It uses the next requests of its
- * queue, which are taken into the journal unless they are there already.
- */
-static void guest_rx_plan_copies(struct XnTurn *turn, struct XnGuestRxSlot *slot, uint32_t page)
+uint32_t guest_rx_take(struct XnGuestRxSlot *slot)
 {
     struct XnQueue *queue = slot->queue;
     netif_rx_back_ring_t *ring = &queue->guest_rx_ring;
@@ -83,6 +75,15 @@ static void guest_rx_plan_copies(struct XnTurn *turn, struct XnGuestRxSlot *slot
     while ((int32_t)(queue->guest_rx_next - ring->req_cons) > 0) {
         journal_take_guest_rx(queue->config.journal, ring);
     }
+    return first;
+}
+
+/* Delivers a frame that lies in the pool's pages from `page` on, to the next requests. */
+static void guest_rx_plan_copies(struct XnTurn *turn, struct XnGuestRxSlot *slot, uint32_t page)
+{
+    struct XnQueue *queue = slot->queue;
+    uint32_t first = guest_rx_take(slot);
+
     for (uint32_t i = 0; i < slot->plan.data_slots; i++) {
         uint32_t index = first + guest_rx_plan_position(&slot->plan, i);
 
@@ -160,6 +161,7 @@ static uint32_t guest_rx_receive(struct XnQueue *queue, struct XnTurn *turn, uin
         source = guest_rx_source_next(queue, frame, &length, &slot->meta);
         if (source == XN_GUEST_RX_NONE) {
             queue->guest_rx_ready = false;
+            queue->detour_pending = false;
             break;
         }
         if (source == XN_GUEST_RX_FRAME) {
@@ -257,8 +259,13 @@ static void guest_rx_respond(const struct XnTurn *turn, const struct XnGuestRxSl
     }
 }
 
-/* Publishes what was answered, and tells the guest once. */
-static void guest_rx_publish(struct XnQueue *queue)
+void guest_rx_answer(const struct XnTurn *turn, const struct XnGuestRxSlot *slot)
+{
+    guest_rx_respond(turn, slot);
+    guest_rx_count(turn, slot);
+}
+
+void guest_rx_publish(struct XnQueue *queue)
 {
     if (ring_guest_rx_push(&queue->guest_rx_ring)) {
         evtchn_notify(queue->config.evtchn, queue->config.guest_rx_channel);
@@ -271,8 +278,7 @@ static void guest_rx_finish(struct XnQueue *queue, struct XnTurn *turn, uint32_t
     struct XnQueue *const *steered = queue->config.shared->steered;
 
     for (uint32_t i = 0; i < count; i++) {
-        guest_rx_respond(turn, &turn->guest_rx[i]);
-        guest_rx_count(turn, &turn->guest_rx[i]);
+        guest_rx_answer(turn, &turn->guest_rx[i]);
     }
     if (count == 0) {
         return;

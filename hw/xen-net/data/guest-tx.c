@@ -96,6 +96,10 @@ static uint32_t guest_tx_parse(struct XnQueue *queue, struct XnTurn *turn, uint3
         }
         slot->dropped = result != XN_SLOTS_PACKET;
         slot->status = NETIF_RSP_OKAY;
+        slot->fetched = 0;
+        if (queue->guest_tx_delivered[start % XN_RING_SIZE]) {
+            slot->dropped = true;
+        }
         if (result == XN_SLOTS_PACKET && !guest_tx_pay(queue, &slot->packet, start)) {
             break;
         }
@@ -109,6 +113,20 @@ static uint32_t guest_tx_parse(struct XnQueue *queue, struct XnTurn *turn, uint3
     return count;
 }
 
+/* Adds what is needed behind those bytes of the first slot that are at hand. */
+static void guest_tx_fetch_rest(struct XnQueue *queue, struct XnTurn *turn,
+                                struct XnGuestTxSlot *slot)
+{
+    const struct XnSlot *piece = &slot->packet.slots[0];
+
+    if (slot->fetched < piece->size) {
+        copy_batch_from_guest(&turn->copies, queue->config.domid, piece->ref,
+                              piece->offset + slot->fetched, piece->size - slot->fetched,
+                              slot->head_page);
+        slot->segment_count++;
+    }
+}
+
 /* Adds what is needed to have the bytes of the packet's slot `k` at hand. */
 static void guest_tx_fetch(struct XnQueue *queue, struct XnTurn *turn, struct XnGuestTxSlot *slot,
                            uint32_t k)
@@ -120,6 +138,10 @@ static void guest_tx_fetch(struct XnQueue *queue, struct XnTurn *turn, struct Xn
     if (mapped && slot->packet.size >= XN_STATIC_PAGES_IN_PLACE_MIN) {
         slot->bytes[k] = mapped + piece->offset;
         slot->in_place = true;
+        return;
+    }
+    if (k == 0 && slot->fetched > 0) {
+        guest_tx_fetch_rest(queue, turn, slot);
         return;
     }
     page = buffer_pool_take(turn->pool, 1);
@@ -138,7 +160,6 @@ static void guest_tx_copy(struct XnQueue *queue, struct XnTurn *turn, uint32_t c
 {
     struct XnCopyBatch *copies = &turn->copies;
 
-    buffer_pool_reset(turn->pool);
     copy_batch_reset(copies);
     for (uint32_t i = 0; i < count; i++) {
         struct XnGuestTxSlot *slot = &turn->guest_tx[i];
@@ -209,6 +230,17 @@ static uint32_t guest_tx_linearise(struct iovec *iov, int *count, uint8_t *heade
     return length;
 }
 
+void guest_tx_count(struct XnQueue *queue, const struct XnGuestTxSlot *slot)
+{
+    struct XnQueueCounters *counters = queue->config.counters;
+    const struct XnGuestTxPacket *packet = &slot->packet;
+
+    counter_add(&counters->guest_tx_packets, 1);
+    counter_add(&counters->guest_tx_bytes, packet->size);
+    counter_add(&counters->guest_tx_slots, packet->entry_count - packet->extra_count);
+    counter_add(&counters->guest_tx_extras, packet->extra_count);
+}
+
 /* Gives one frame to the port. Returns false when the port is full. */
 static bool guest_tx_send(struct XnQueue *queue, struct XnGuestTxSlot *slot)
 {
@@ -251,10 +283,7 @@ static bool guest_tx_send(struct XnQueue *queue, struct XnGuestTxSlot *slot)
         guest_tx_drop(slot, NETIF_RSP_DROPPED, &counters->guest_tx_drop_port);
         return true;
     }
-    counter_add(&counters->guest_tx_packets, 1);
-    counter_add(&counters->guest_tx_bytes, packet->size);
-    counter_add(&counters->guest_tx_slots, packet->entry_count - packet->extra_count);
-    counter_add(&counters->guest_tx_extras, packet->extra_count);
+    guest_tx_count(queue, slot);
     return true;
 }
 
@@ -304,6 +333,7 @@ static void guest_tx_respond(struct XnQueue *queue, struct XnTurn *turn, uint32_
     for (uint32_t i = 0; i < count; i++) {
         const struct XnGuestTxSlot *slot = &turn->guest_tx[i];
 
+        queue->guest_tx_delivered[ring->rsp_prod_pvt % XN_RING_SIZE] = false;
         for (uint32_t k = 0; k < slot->packet.entry_count; k++) {
             if (k >= 1 && k <= slot->packet.extra_count) {
                 ring_guest_tx_respond(ring, 0, NETIF_RSP_NULL);
@@ -337,7 +367,9 @@ uint32_t guest_tx_turn(struct XnQueue *queue, struct XnTurn *turn)
         if (!guest_tx_collect(queue)) {
             break;
         }
+        buffer_pool_reset(turn->pool);
         count = guest_tx_parse(queue, turn, MIN(XN_BATCH_PACKETS, XN_TURN_PACKETS - done));
+        count = guest_tx_direct(queue, turn, count);
         guest_tx_copy(queue, turn, count);
         sent = guest_tx_send_all(queue, turn, count);
         guest_tx_respond(queue, turn, sent);
@@ -346,6 +378,7 @@ uint32_t guest_tx_turn(struct XnQueue *queue, struct XnTurn *turn)
             break;
         }
         if (queue->guest_tx_port_full || queue->guest_tx_credit_ns != 0 ||
+            queue->guest_tx_waits_for ||
             (ring->rsp_prod_pvt == ring->req_cons && !ring_guest_tx_arm(ring, 1))) {
             queue->guest_tx_ready = false;
         }

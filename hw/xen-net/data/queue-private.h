@@ -31,6 +31,8 @@ enum XnPollKind {
     XN_POLL_PORT,
 };
 
+struct XnNeighbours;
+
 struct XnPollSource {
     enum XnPollKind kind;
     struct XnQueue *queue;
@@ -64,6 +66,13 @@ struct XnQueue {
     uint32_t guest_tx_paid;
     /* when there is credit for the next packet; 0 = it has not been asked for in vain */
     uint64_t guest_tx_credit_ns;
+    /* packets that a neighbour has got, by the ring index of their first entry */
+    bool guest_tx_delivered[XN_RING_SIZE];
+    /* the neighbour without room for the packet at guest_tx_wait_start; NULL = none */
+    struct XnQueue *guest_tx_waits_for;
+    uint32_t guest_tx_wait_start;
+    /* when that packet goes the ordinary way; 0 = no packet has waited */
+    uint64_t guest_tx_wait_until_ns;
 
     netif_rx_back_ring_t guest_rx_ring;
     bool guest_rx_ready;
@@ -73,6 +82,12 @@ struct XnQueue {
     uint32_t guest_rx_slots_needed;
     /* when there is credit for the frame that is held; 0 = not waiting */
     uint64_t guest_rx_credit_ns;
+    /* a neighbour has a frame for this guest and no room in its ring */
+    bool guest_rx_waited_for;
+    /* until when neighbours' frames come through the port; 0 = they do not */
+    uint64_t detour_until_ns;
+    /* and until the port has been found empty */
+    bool detour_pending;
     /* own mapping, so that it costs no memory before it is used */
     struct XnHeldFrame *held;
 
@@ -106,6 +121,9 @@ struct XnGuestTxSlot {
     /* where the bytes of its slots are: copied, or in the guest's own pages that stay mapped */
     uint8_t *bytes[XN_GUEST_TX_SLOTS_MAX];
     bool in_place;
+    /* bytes of the first slot that are in head_page already; 0 = it has no such page */
+    uint32_t fetched;
+    uint32_t head_page;
     /* its operations in the copy batch */
     uint32_t first_segment;
     uint32_t segment_count;
@@ -125,10 +143,9 @@ struct XnGuestRxSlot {
 struct XnTurn {
     struct XnBufferPool *pool;
     struct XnCopyBatch copies;
-    union {
-        struct XnGuestTxSlot guest_tx[XN_BATCH_PACKETS];
-        struct XnGuestRxSlot guest_rx[XN_BATCH_PACKETS];
-    };
+    struct XnNeighbours *neighbours;
+    struct XnGuestTxSlot guest_tx[XN_BATCH_PACKETS];
+    struct XnGuestRxSlot guest_rx[XN_BATCH_PACKETS];
 };
 
 /* Frames of one direction and queue in one turn, so that nobody starves his neighbours. */
@@ -141,6 +158,30 @@ struct XnTurn {
  */
 uint32_t guest_tx_turn(struct XnQueue *queue, struct XnTurn *turn);
 uint32_t guest_rx_turn(struct XnQueue *queue, struct XnTurn *turn);
+
+/*
+ * Delivers those of turn->guest_tx[0 ... count - 1] that a neighbour can have directly, and marks
+ * them as dealt with. Returns how many packets may be sent on: fewer when one has to wait.
+ */
+uint32_t guest_tx_direct(struct XnQueue *queue, struct XnTurn *turn, uint32_t count);
+
+/* Counts a frame that has left the guest. */
+void guest_tx_count(struct XnQueue *queue, const struct XnGuestTxSlot *slot);
+
+/*
+ * Buffers that the guest has posted and that are not used: those in the ring, and those that were
+ * taken before and not used. False with broken_reason when the ring makes no sense.
+ */
+bool guest_rx_room(struct XnQueue *queue, uint32_t *ret_posted);
+
+/* Takes the requests for a planned frame, for which there is room. Ring index of the first. */
+uint32_t guest_rx_take(struct XnGuestRxSlot *slot);
+
+/* Answers the requests of a frame that was copied, and counts it. */
+void guest_rx_answer(const struct XnTurn *turn, const struct XnGuestRxSlot *slot);
+
+/* Publishes what was answered, and tells the guest once. */
+void guest_rx_publish(struct XnQueue *queue);
 
 /* The next frame for the guest, wherever it comes from. */
 enum XnGuestRxSource {

@@ -36,6 +36,7 @@ static bool queue_attach(struct XnQueue *queue)
                                                  guest_rx->req_cons, guest_rx_posted);
     }
     queue->guest_tx_paid = guest_tx->rsp_prod_pvt;
+    queue->guest_rx_next = guest_rx->rsp_prod_pvt;
     config->journal->guest_tx_consumed = guest_tx->req_cons;
     config->journal->guest_rx_consumed = guest_rx->req_cons;
     return true;
@@ -72,6 +73,11 @@ struct XnQueue *queue_create(const struct XnQueueConfig *config, GError **error)
 void queue_set_static_pages(struct XnQueue *queue, const struct XnStaticPages *static_pages)
 {
     queue->config.static_pages = static_pages;
+}
+
+void queue_set_bridge(struct XnQueue *queue, uint32_t bridge)
+{
+    queue->config.place.bridge = bridge;
 }
 
 void queue_set_features(struct XnQueue *queue, const struct XnFeatures *features)

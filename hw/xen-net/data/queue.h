@@ -23,6 +23,14 @@
 #include "port/port.h"
 #include "xen/evtchn.h"
 
+/* Where a guest is, for the others on the same bridge. */
+struct XnNeighbourPlace {
+    /* Index of the bridge's interface; 0: frames go through the port only. */
+    uint32_t bridge;
+    /* As the toolstack gave it. */
+    uint8_t mac[6];
+};
+
 /* Everything is borrowed from the control plane, and outlives the queue. */
 struct XnQueueConfig {
     /* The guest's domain, from the backend's own directory in xenstore. */
@@ -36,6 +44,7 @@ struct XnQueueConfig {
     uint32_t guest_rx_channel;
     struct XnPortQueue *port;
     struct XnFeatures features;
+    struct XnNeighbourPlace place;
     struct XnVifShared *shared;
     /* NULL until the guest offers static grants. */
     const struct XnStaticPages *static_pages;
@@ -78,6 +87,12 @@ void queue_set_static_pages(struct XnQueue *queue, const struct XnStaticPages *s
  * that any more is lost. Main thread.
  */
 void queue_set_features(struct XnQueue *queue, const struct XnFeatures *features);
+
+/*
+ * Sets the bridge whose guests get this one's frames directly, and theirs it; 0: none. Of a queue
+ * that no worker has. Main thread.
+ */
+void queue_set_bridge(struct XnQueue *queue, uint32_t bridge);
 
 /* Frees a queue that no worker has; NULL is fine. Main thread. */
 void queue_destroy(struct XnQueue *queue);

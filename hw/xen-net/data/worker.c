@@ -25,6 +25,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "data/neighbours.h"
 #include "data/queue-private.h"
 
 #define WORKER_EVENTS 64
@@ -77,7 +78,24 @@ static void worker_watch(struct XnWorker *worker, struct XnPollSource *source, u
     source->events = events;
 }
 
-static void worker_take_event(struct XnQueue *queue)
+/* Neighbours that wait for room in the queue's guest_rx ring look again. */
+static void worker_end_waiting(struct XnWorker *worker, struct XnQueue *queue)
+{
+    if (!queue->guest_rx_waited_for) {
+        return;
+    }
+    queue->guest_rx_waited_for = false;
+    for (guint i = 0; i < worker->queues->len; i++) {
+        struct XnQueue *other = g_ptr_array_index(worker->queues, i);
+
+        if (other->guest_tx_waits_for == queue) {
+            other->guest_tx_waits_for = NULL;
+            other->guest_tx_ready = !other->guest_tx_port_full;
+        }
+    }
+}
+
+static void worker_take_event(struct XnWorker *worker, struct XnQueue *queue)
 {
     uint32_t channel = evtchn_take(queue->config.evtchn);
 
@@ -93,6 +111,7 @@ static void worker_take_event(struct XnQueue *queue)
     if (channel == queue->config.guest_rx_channel) {
         queue->guest_rx_masked = true;
         queue->guest_rx_ready = true;
+        worker_end_waiting(worker, queue);
     }
 }
 
@@ -203,6 +222,9 @@ static void worker_serve(struct XnWorker *worker, struct XnQueue *queue)
     }
     queue->deadline_ns = delay > 0 ? clock_now_ns() + delay : 0;
     queue->deadline_ns = worker_earlier(queue->deadline_ns, queue->guest_tx_credit_ns);
+    if (queue->guest_tx_waits_for) {
+        queue->deadline_ns = worker_earlier(queue->deadline_ns, queue->guest_tx_wait_until_ns);
+    }
     queue->deadline_ns = worker_earlier(queue->deadline_ns, queue->guest_rx_credit_ns);
     worker_watch(worker, &queue->port_source,
                  (worker_guest_rx_waits(queue) ? 0u : EPOLLIN) |
@@ -261,7 +283,7 @@ static bool worker_poll(struct XnWorker *worker)
             command = true;
             break;
         case XN_POLL_EVTCHN:
-            worker_take_event(source->queue);
+            worker_take_event(worker, source->queue);
             break;
         case XN_POLL_PORT:
             worker_take_port(source->queue, events[i].events);
@@ -274,6 +296,7 @@ static bool worker_poll(struct XnWorker *worker)
 static void worker_take_queue(struct XnWorker *worker, struct XnQueue *queue)
 {
     g_ptr_array_add(worker->queues, queue);
+    neighbours_add(worker->turn->neighbours, queue);
     worker_watch(worker, &queue->evtchn_source, EPOLLIN);
     worker_watch(worker, &queue->port_source, EPOLLIN);
     queue->guest_tx_ready = true;
@@ -287,6 +310,9 @@ static void worker_take_queue(struct XnWorker *worker, struct XnQueue *queue)
 
 static void worker_release_queue(struct XnWorker *worker, struct XnQueue *queue)
 {
+    neighbours_remove(worker->turn->neighbours, queue);
+    worker_end_waiting(worker, queue);
+    queue->guest_tx_waits_for = NULL;
     g_ptr_array_remove_fast(worker->queues, queue);
     worker_watch(worker, &queue->evtchn_source, 0);
     worker_watch(worker, &queue->port_source, 0);
@@ -363,6 +389,7 @@ struct XnWorker *worker_create(const struct XnWorkerConfig *config, GError **err
     if (!worker->turn->pool) {
         goto fail;
     }
+    worker->turn->neighbours = neighbours_create();
     worker->turn->copies.gnttab = worker->gnttab;
     worker->turn->copies.pool = worker->turn->pool;
     worker_watch(worker, &worker->command_source, EPOLLIN);
@@ -416,6 +443,7 @@ void worker_destroy(struct XnWorker *worker)
     }
     g_assert(worker->queues->len == 0);
     if (worker->turn) {
+        neighbours_destroy(worker->turn->neighbours);
         buffer_pool_destroy(worker->turn->pool);
         g_free(worker->turn);
     }

@@ -6,6 +6,7 @@
 
 #include <netinet/in.h>
 
+#include "netif/checksum-fill.h"
 #include "netif/checksum.h"
 
 /*
@@ -180,4 +181,28 @@ enum XnOffloadResult offload_guest_rx_describe(const struct virtio_net_hdr *head
     }
     *ret_meta = meta;
     return XN_OFFLOAD_OK;
+}
+
+bool offload_direct_describe(const struct virtio_net_hdr *header, const struct XnFeatures *features,
+                             const uint8_t *headers, uint32_t linear,
+                             struct XnGuestRxMeta *ret_meta)
+{
+    struct XnGuestRxMeta meta = {.headroom = features->guest_rx_headroom};
+    struct XnHeaders found;
+
+    if (describe_gso(header, features, &meta) != XN_OFFLOAD_OK) {
+        return false;
+    }
+    if (!(header->flags & VIRTIO_NET_HDR_F_NEEDS_CSUM)) {
+        meta.flags = header->flags & VIRTIO_NET_HDR_F_DATA_VALID ? NETRXF_data_validated : 0;
+        *ret_meta = meta;
+        return true;
+    }
+    if (headers_walk(headers, linear, &found) != XN_HEADERS_L4 ||
+        !guest_takes_blank(header, &found, features) || checksum_fill_is_dhcp(headers, linear)) {
+        return false;
+    }
+    meta.flags = NETRXF_csum_blank | NETRXF_data_validated;
+    *ret_meta = meta;
+    return true;
 }

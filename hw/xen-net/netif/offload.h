@@ -53,4 +53,13 @@ enum XnOffloadResult offload_guest_rx_describe(const struct virtio_net_hdr *head
                                                const struct XnFeatures *features, uint8_t *frame,
                                                uint32_t length, struct XnGuestRxMeta *ret_meta);
 
+/*
+ * The same for a frame that *header describes and that goes to the guest as it is, of which only
+ * the first `linear` bytes are at hand. False when something in the frame would have to be
+ * completed, or the guest cannot take such a frame; then it goes through the port.
+ */
+bool offload_direct_describe(const struct virtio_net_hdr *header, const struct XnFeatures *features,
+                             const uint8_t *headers, uint32_t linear,
+                             struct XnGuestRxMeta *ret_meta);
+
 #endif

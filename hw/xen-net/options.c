@@ -64,7 +64,7 @@ static bool options_parse_arguments(const GPtrArray *arguments, struct XnOptions
     gboolean beside_netback = FALSE;
     int workers = (int)options.workers;
     int queue_max = (int)options.queue_max;
-    g_auto(GStrv) direct_bridges = NULL;
+    g_autofree char *direct = NULL;
     g_autofree char *buffers = NULL;
     g_autofree char *log_level = NULL;
     g_autofree char *control = NULL;
@@ -80,10 +80,10 @@ static bool options_parse_arguments(const GPtrArray *arguments, struct XnOptions
          "Queues that a guest may use (default: one per CPU, at most 8), unless the vif has a key "
          "max-queues",
          "N"},
-        {"direct", 0, 0, G_OPTION_ARG_STRING_ARRAY, &direct_bridges,
-         "Copy frames between guests on this bridge directly, past the bridge and its filters, "
-         "unless the vif has a key direct; may be given several times",
-         "BRIDGE"},
+        {"direct", 0, 0, G_OPTION_ARG_STRING, &direct,
+         "Copy frames between guests on these bridges directly, past the bridge and its filters, "
+         "unless the vif has a key direct",
+         "BRIDGE,..."},
         {"buffers", 0, 0, G_OPTION_ARG_STRING, &buffers,
          "Packet memory: granted (to ourselves, faster), plain, or auto (default)", "KIND"},
         {"beside-netback", 0, 0, G_OPTION_ARG_NONE, &beside_netback,
@@ -139,7 +139,7 @@ static bool options_parse_arguments(const GPtrArray *arguments, struct XnOptions
     options.beside_netback = beside_netback;
     options.workers = (unsigned)workers;
     options.queue_max = (unsigned)queue_max;
-    options.direct_bridges = g_steal_pointer(&direct_bridges);
+    options.direct_bridges = direct ? g_strsplit(direct, ",", -1) : NULL;
     options.control = control ? g_steal_pointer(&control) : g_strdup(XN_CONTROL_SOCKET);
     options.journal = journal ? g_steal_pointer(&journal) : g_strdup(XN_JOURNAL_DIRECTORY);
     options.config = g_steal_pointer(&config);

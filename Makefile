@@ -35,8 +35,18 @@ ifneq ($(filter-out help clean distclean format check-format schema,$(or $(MAKEC
 include config.mak
 endif
 
+# The groups of Debian packages that the goals need, and those whose lack only makes them skip something.
+goals = $(filter $(1),$(MAKECMDGOALS))
+PACKAGES_NEEDED := build \
+	$(if $(call goals,check check-unit check-sim check-contract check-hygiene check-xen check-soak \
+		check-sanitize demo bench),test) \
+	$(if $(or $(call goals,check-xen),$(if $(XEN),$(call goals,demo))),xen)
+PACKAGES_USEFUL := $(filter-out $(PACKAGES_NEEDED),\
+	$(if $(call goals,check check-hygiene check-soak),lint) $(if $(call goals,check check-soak),xen))
+install_packages = $(INSTALL_PACKAGES) $(PACKAGES_NEEDED) $(addprefix --optional ,$(PACKAGES_USEFUL))
+
 config.mak: configure
-	@$(INSTALL_PACKAGES) build
+	@$(install_packages)
 	@$(if $(CONFIGURE),$(CONFIGURE),./configure)
 
 Q := $(if $(V),,@)
@@ -251,18 +261,13 @@ SIM_TESTS = $(filter-out $(SIM_LONG),$(wildcard tests/sim/*.t))
 HYGIENE_TESTS = $(wildcard tests/hygiene/*.t)
 XEN_TESTS = $(filter-out $(XEN_LONG),$(wildcard tests/xen/*.t))
 
-.PHONY: packages-test packages-hygiene packages-xen packages-check
-packages-test:
-	@$(INSTALL_PACKAGES) build test
-packages-hygiene:
-	@$(INSTALL_PACKAGES) build test
-	@$(INSTALL_PACKAGES) --optional lint
-packages-xen:
-	@$(INSTALL_PACKAGES) build test
-	@$(INSTALL_PACKAGES) --optional xen
-packages-check:
-	@$(INSTALL_PACKAGES) build test
-	@$(INSTALL_PACKAGES) --optional lint xen
+# Before anything is compiled; not again when make has just done it for config.mak.
+.PHONY: packages
+packages:
+	$(if $(MAKE_RESTARTS),,@$(install_packages))
+ifneq ($(filter test,$(PACKAGES_NEEDED)),)
+$(OBJECTS): | packages
+endif
 
 # The first does more of the same with SOAK=1.
 SOAK_TESTS = tests/sim/51-cycles.t $(SIM_LONG) $(XEN_LONG)
@@ -270,32 +275,32 @@ SOAK_TIMEOUT := 7200
 
 .PHONY: check check-unit check-sim check-contract check-hygiene check-xen check-soak
 ## check: every test: unit, simulator and hygiene, then real Xen in emulation
-check: packages-check programs test-programs
+check: packages programs test-programs
 	$(call prove,$(TEST_TIMEOUT),$(UNIT_TESTS) $(SIM_TESTS) $(HYGIENE_TESTS))
 	$(call prove,$(XEN_TIMEOUT),$(XEN_TESTS))
 
 ## check-unit: unit tests: need neither root nor network nor Xen
-check-unit: packages-test $(UNIT)
+check-unit: packages $(UNIT)
 	$(call prove,$(UNIT_TIMEOUT),$(or $(TESTS),$(UNIT_TESTS)))
 
 ## check-sim: the whole daemon on a simulated Xen host
-check-sim: packages-test programs $(TEST_PROGRAMS)
+check-sim: packages programs $(TEST_PROGRAMS)
 	$(call prove,$(TEST_TIMEOUT),$(or $(TESTS),$(SIM_TESTS)))
 
 ## check-contract: only what the simulator promises (part of check-sim)
-check-contract: packages-test $(TEST_PROGRAMS)
+check-contract: packages $(TEST_PROGRAMS)
 	$(call prove,$(TEST_TIMEOUT),$(filter tests/sim/%contract.t,$(SIM_TESTS)))
 
 ## check-hygiene: layers, format, spelling, static checks
-check-hygiene: packages-hygiene $(GENERATED)
+check-hygiene: packages $(GENERATED)
 	$(call prove,$(TEST_TIMEOUT),$(or $(TESTS),$(HYGIENE_TESTS)))
 
 ## check-xen: the daemon on real Xen in emulation, with a real guest
-check-xen: packages-xen programs $(TEST_PROGRAMS)
+check-xen: packages programs $(TEST_PROGRAMS)
 	$(call prove,$(XEN_TIMEOUT),$(or $(TESTS),$(XEN_TESTS)))
 
 ## check-soak: the tests that take long, on the simulator and on real Xen; 40 to 90 minutes
-check-soak: packages-check programs $(TEST_PROGRAMS)
+check-soak: packages programs $(TEST_PROGRAMS)
 	$(call prove,$(SOAK_TIMEOUT),$(or $(TESTS),$(SOAK_TESTS)))
 check-soak: export SOAK := 1
 check-soak: SEED :=
@@ -324,16 +329,16 @@ $(BENCHES): $(B)/%: $(B)/obj/%.o
 
 .PHONY: bench
 ## bench: what a choice in the code was measured with: prints "ratio NAME VALUE"
-bench: packages-test $(BENCHES)
+bench: packages $(BENCHES)
 	$(Q)for bench in $(BENCHES); do unshare --net $$bench || exit 1; done
 
 .PHONY: demo
 ## demo: shows a guest's packets crossing the daemon, without Xen; XEN=1: on real Xen in emulation
 ifdef XEN
-demo: packages-xen programs $(TEST_PROGRAMS)
+demo: packages programs $(TEST_PROGRAMS)
 	@env $(TEST_ENV) tests/xen/demo
 else
-demo: packages-test programs $(TEST_PROGRAMS)
+demo: packages programs $(TEST_PROGRAMS)
 	@env $(TEST_ENV) tests/demo/demo
 endif
 
@@ -361,12 +366,14 @@ BINDIR = $(PREFIX)/bin
 SBINDIR = $(PREFIX)/sbin
 MANDIR = $(PREFIX)/share/man
 DOCDIR = $(PREFIX)/share/doc/qnetback
+# At the same places below DOCDIR, for the links between them.
+DOC_FILES := README.md LICENSE CHANGELOG.md xenstore-schema/README.md docs/metrics.md
 # Of the system's own services, which look below /usr and /usr/local alike.
 SYSTEMLIBDIR = $(PREFIX)/lib
 
 MAN_PAGES := $(patsubst docs/man/%.scd,$(B)/man/%,$(wildcard docs/man/*.scd))
 
-.PHONY: man install install-service clean distclean help
+.PHONY: man install install-service uninstall clean distclean help
 ## man: the manual pages
 man: $(MAN_PAGES)
 $(B)/man/%: docs/man/%.scd
@@ -383,6 +390,9 @@ install: programs man install-service
 	for page in $(notdir $(MAN_PAGES)); do \
 		$(install_data) $(B)/man/$$page $(DESTDIR)$(MANDIR)/man$${page##*.}/$$page || exit 1; \
 	done
+	for file in $(DOC_FILES); do \
+		$(install_data) $$file $(DESTDIR)$(DOCDIR)/$$file || exit 1; \
+	done
 
 # The configuration file, the systemd unit, and what goes with it: user, udev rule, blacklist.
 install-service:
@@ -395,6 +405,16 @@ install-service:
 	$(install_data) contrib/udev/60-qnetback.rules \
 		$(DESTDIR)$(SYSTEMLIBDIR)/udev/rules.d/60-qnetback.rules
 	$(install_data) contrib/modprobe/qnetback.conf $(DESTDIR)$(SYSTEMLIBDIR)/modprobe.d/qnetback.conf
+
+## uninstall: removes what "make install" puts there, but not below SYSCONFDIR
+uninstall:
+	$(Q)rm -rf $(B)/installed
+	+$(Q)$(MAKE) --no-print-directory DESTDIR='$(abspath $(B))/installed' install >/dev/null
+	$(Q)rm -rf $(B)/installed$(SYSCONFDIR)
+	cd $(B)/installed && find . ! -type d | (cd '$(or $(DESTDIR),/)' && xargs rm -f)
+	$(Q)cd $(B)/installed && find . -depth -type d -path '*/qnetback*' | \
+		(cd '$(or $(DESTDIR),/)' && xargs -r rmdir 2>/dev/null) || :
+	$(Q)rm -rf $(B)/installed
 
 ## clean: removes what was built
 clean:

@@ -15,9 +15,12 @@ ok "it writes config.mak" grep -q '^PREFIX = /opt/qnetback$' "$scratch/src/confi
 cp "$scratch/src/config.mak" "$scratch/before"
 
 fails "an unknown option is refused" "unknown option '--wrong'" "$scratch/src/configure" --wrong
-fails "a missing library is named with its package" "xengnttab +MISSING.*libxen-dev" \
+fails "a missing library is named with its package" "xengnttab +MISSING, from the Debian package libxen-dev" \
     env PKG_CONFIG=false "$scratch/src/configure"
-fails "so is pkg-config" "MISSING: install the Debian package pkg-config" \
+fails "the packages of all are in one line for root" \
+    "apt-get install --no-install-recommends (--reinstall )?libglib2.0-dev libjson-glib-dev libmnl-dev libxen-dev$" \
+    env PKG_CONFIG=false "$scratch/src/configure"
+fails "so is pkg-config" "MISSING, from the Debian package pkg-config" \
     env PKG_CONFIG=/nonexistent/pkg-config "$scratch/src/configure"
 fails "a compiler that does not work is named" "nonexistent-cc cannot compile" \
     env CC=nonexistent-cc "$scratch/src/configure"
@@ -52,6 +55,9 @@ fake id <<<"echo 1000"
 fails "as an ordinary user it prints the line for root" \
     "apt-get install --no-install-recommends libc6-dev pkg-config " install_packages build
 ok "packages that are only useful are no reason to fail" install_packages --optional build
+fails "the line has these, too, when others are needed" \
+    "apt-get install --no-install-recommends libc6-dev pkg-config .* qemu-system-x86 " \
+    install_packages build --optional xen
 ok "and apt-get was not called" test ! -e "$scratch/calls"
 fails "an unknown group is refused" "no group 'wrong'" install_packages wrong
 fake id <<<"echo 0"

@@ -13,8 +13,7 @@
 
 #include "base/log.h"
 #include "control/backend.h"
-#include "control/ctl-server.h"
-#include "control/stats.h"
+#include "control/ctl-commands.h"
 #include "options.h"
 #include "service.h"
 
@@ -25,6 +24,7 @@
 struct XnDaemon {
     GMainLoop *loop;
     struct XnBackend *backend;
+    struct XnCtlContext ctl_context;
     struct XnCtlServer *ctl_server;
     int status;
 };
@@ -83,7 +83,10 @@ static void raise_descriptor_limit(void)
 
 static bool make_journal_directory(const char *path, GError **error)
 {
-    if (g_mkdir_with_parents(path, 0700) < 0) {
+    g_autofree char *parent = g_path_get_dirname(path);
+
+    /* The control socket may be beside it, for others to find. */
+    if (g_mkdir_with_parents(parent, 0755) < 0 || g_mkdir_with_parents(path, 0700) < 0) {
         int saved_errno = errno;
 
         g_set_error(error, G_FILE_ERROR, g_file_error_from_errno(saved_errno),
@@ -94,18 +97,12 @@ static bool make_journal_directory(const char *path, GError **error)
     return true;
 }
 
-static JsonNode *command_query_vifs(JsonObject *arguments G_GNUC_UNUSED, void *opaque,
-                                    GError **error G_GNUC_UNUSED)
+static void daemon_event(void *opaque, const struct XnVifEvent *event)
 {
     const struct XnDaemon *daemon = opaque;
 
-    return stats_vifs(daemon->backend);
+    ctl_emit_vif_event(daemon->ctl_server, event);
 }
-
-static const struct XnCtlCommand daemon_commands[] = {
-    {"query-vifs", "All vifs: states, features, counters of each queue", command_query_vifs},
-    {NULL, NULL, NULL},
-};
 
 static void daemon_ended(void *opaque)
 {
@@ -143,7 +140,15 @@ static bool daemon_start(struct XnDaemon *daemon, const struct XnOptions *option
         .journal_directory = options->journal,
         .beside_netback = options->beside_netback,
         .ended = daemon_ended,
+        .event = daemon_event,
         .opaque = daemon,
+    };
+    struct XnCtlServerConfig ctl_config = {
+        .path = options->control,
+        .group = options->control_group,
+        .commands = ctl_commands,
+        .events = ctl_events,
+        .opaque = &daemon->ctl_context,
     };
 
     if (!check_host(options->beside_netback, error) ||
@@ -155,7 +160,12 @@ static bool daemon_start(struct XnDaemon *daemon, const struct XnOptions *option
     if (!daemon->backend) {
         return false;
     }
-    daemon->ctl_server = ctl_server_create(options->control, daemon_commands, daemon, error);
+    daemon->ctl_context = (struct XnCtlContext){
+        .backend = daemon->backend,
+        .workers = options->workers,
+        .started = g_get_real_time() / G_USEC_PER_SEC,
+    };
+    daemon->ctl_server = ctl_server_create(&ctl_config, error);
     return daemon->ctl_server && backend_start(daemon->backend, error);
 }
 
@@ -186,7 +196,7 @@ static int daemon_run(const struct XnOptions *options)
     g_source_remove(terminate);
     g_source_remove(interrupt);
     g_source_remove(leave);
-    ctl_server_free(daemon.ctl_server);
+    ctl_server_free(g_steal_pointer(&daemon.ctl_server));
     backend_free(daemon.backend);
     g_main_loop_unref(daemon.loop);
     return daemon.status;

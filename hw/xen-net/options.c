@@ -68,6 +68,7 @@ static bool options_parse_arguments(const GPtrArray *arguments, struct XnOptions
     g_autofree char *buffers = NULL;
     g_autofree char *log_level = NULL;
     g_autofree char *control = NULL;
+    g_autofree char *control_group = NULL;
     g_autofree char *journal = NULL;
     g_autofree char *config = NULL;
     const GOptionEntry entries[] = {
@@ -90,6 +91,8 @@ static bool options_parse_arguments(const GPtrArray *arguments, struct XnOptions
          "Run although the kernel's xen-netback is loaded, and leave its vifs alone", NULL},
         {"control", 0, 0, G_OPTION_ARG_FILENAME, &control,
          "Control socket (default: " XN_CONTROL_SOCKET ")", "PATH"},
+        {"control-group", 0, 0, G_OPTION_ARG_STRING, &control_group,
+         "Group whose members may use the control socket (default: only root may)", "GROUP"},
         {"journal", 0, 0, G_OPTION_ARG_FILENAME, &journal,
          "Where connections are noted, on a tmpfs (default: " XN_JOURNAL_DIRECTORY ")",
          "DIRECTORY"},
@@ -141,6 +144,7 @@ static bool options_parse_arguments(const GPtrArray *arguments, struct XnOptions
     options.queue_max = (unsigned)queue_max;
     options.direct_bridges = direct ? g_strsplit(direct, ",", -1) : NULL;
     options.control = control ? g_steal_pointer(&control) : g_strdup(XN_CONTROL_SOCKET);
+    options.control_group = g_steal_pointer(&control_group);
     options.journal = journal ? g_steal_pointer(&journal) : g_strdup(XN_JOURNAL_DIRECTORY);
     options.config = g_steal_pointer(&config);
     *ret_options = options;
@@ -228,6 +232,7 @@ void options_clear(struct XnOptions *options)
 {
     g_clear_pointer(&options->direct_bridges, g_strfreev);
     g_clear_pointer(&options->control, g_free);
+    g_clear_pointer(&options->control_group, g_free);
     g_clear_pointer(&options->journal, g_free);
     g_clear_pointer(&options->config, g_free);
 }

@@ -24,6 +24,8 @@ struct XnOptions {
     char **direct_bridges;
     /* Owned. */
     char *control;
+    /* NULL: no group. */
+    char *control_group;
     char *journal;
     /* NULL: the default one, which may be absent. */
     char *config;

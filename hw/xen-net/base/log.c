@@ -74,6 +74,16 @@ void log_init(enum XnLogLevel highest)
     }
 }
 
+enum XnLogLevel log_level(void)
+{
+    return log_highest;
+}
+
+const char *log_level_name(enum XnLogLevel level)
+{
+    return log_levels[level].name;
+}
+
 bool log_level_parse(const char *name, enum XnLogLevel *ret_level)
 {
     for (size_t i = 0; i < G_N_ELEMENTS(log_levels); i++) {

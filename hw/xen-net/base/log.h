@@ -26,6 +26,10 @@ enum XnLogLevel {
  */
 void log_init(enum XnLogLevel highest);
 
+/* What log_init() was called with last. */
+enum XnLogLevel log_level(void);
+const char *log_level_name(enum XnLogLevel level);
+
 /* Reads "error", "warning", "info" or "debug"; false for anything else. */
 bool log_level_parse(const char *name, enum XnLogLevel *ret_level);
 

@@ -120,6 +120,8 @@ struct XnBackend *backend_create(const struct XnBackendConfig *config, GError **
         .broken = backend_broken,
         .look = backend_look_at,
         .opaque = backend,
+        .event = config->event,
+        .event_opaque = config->opaque,
     };
     return backend;
 
@@ -201,6 +203,7 @@ static void backend_look(struct XnBackend *backend, struct XnVifId id)
             }
             vif = vif_create(&backend->host, id, node);
             g_hash_table_insert(backend->vifs, g_memdup2(&id, sizeof(id)), vif);
+            vif_emit(vif, (struct XnVifEvent){.kind = XN_VIF_EVENT_ADDED});
         }
         vif_mark(vif, backend->stamp);
         look = vif_look(vif);
@@ -211,6 +214,7 @@ static void backend_look(struct XnBackend *backend, struct XnVifId id)
             return;
         }
         log_info(vif_status(vif).name, "removed");
+        vif_emit(vif, (struct XnVifEvent){.kind = XN_VIF_EVENT_REMOVED});
         g_hash_table_remove(backend->vifs, &id);
         vif_free(vif, false);
         vif = NULL;
@@ -553,6 +557,18 @@ void backend_foreach(struct XnBackend *backend,
     for (GList *i = vifs; i; i = i->next) {
         visit(i->data, opaque);
     }
+}
+
+struct XnVif *backend_find(struct XnBackend *backend, const char *name)
+{
+    struct XnVifId id;
+
+    return store_node_parse_vif_name(name, &id) ? g_hash_table_lookup(backend->vifs, &id) : NULL;
+}
+
+uint32_t backend_own_domid(const struct XnBackend *backend)
+{
+    return backend->host.own_domid;
 }
 
 enum XnBufferKind backend_buffer_kind(const struct XnBackend *backend)

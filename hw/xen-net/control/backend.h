@@ -26,6 +26,8 @@ struct XnBackendConfig {
     bool beside_netback;
     /* Called from the main loop when there is nothing more to do after a stop. */
     void (*ended)(void *opaque);
+    /* Told of everything that happens to a vif. */
+    XnVifEventHandler event;
     void *opaque;
 };
 
@@ -55,6 +57,12 @@ void backend_free(struct XnBackend *backend);
 /* Calls `visit` for each vif, by domain and device. */
 void backend_foreach(struct XnBackend *backend,
                      void (*visit)(const struct XnVif *vif, void *opaque), void *opaque);
+
+/* The vif of that name, such as "vif1.0", or NULL. */
+struct XnVif *backend_find(struct XnBackend *backend, const char *name);
+
+/* The domain that the daemon runs in. */
+uint32_t backend_own_domid(const struct XnBackend *backend);
 
 /* What the packet buffers are. */
 enum XnBufferKind backend_buffer_kind(const struct XnBackend *backend);

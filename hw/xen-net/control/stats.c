@@ -4,9 +4,13 @@
  */
 #include "control/stats.h"
 
+#include <string.h>
+
 struct XnStatsVisit {
     JsonBuilder *builder;
     const char *buffers;
+    /* Only this vif; NULL: all. */
+    const char *name;
 };
 
 static void add_text(JsonBuilder *builder, const char *name, const char *value)
@@ -65,6 +69,9 @@ static void visit_vif(const struct XnVif *vif, void *opaque)
     JsonBuilder *builder = visit->builder;
     struct XnVifStatus status = vif_status(vif);
 
+    if (visit->name && strcmp(visit->name, status.name) != 0) {
+        return;
+    }
     json_builder_begin_object(builder);
     add_text(builder, "name", status.name);
     add_number(builder, "domid", status.id.domid);
@@ -87,12 +94,13 @@ static void visit_vif(const struct XnVif *vif, void *opaque)
     json_builder_end_object(builder);
 }
 
-JsonNode *stats_vifs(struct XnBackend *backend)
+JsonNode *stats_vifs(struct XnBackend *backend, const char *name)
 {
     g_autoptr(JsonBuilder) builder = json_builder_new();
     struct XnStatsVisit visit = {
         .builder = builder,
         .buffers = backend_buffer_kind(backend) == XN_BUFFERS_GRANTED ? "granted" : "plain",
+        .name = name,
     };
 
     json_builder_begin_array(builder);

@@ -11,8 +11,9 @@
 
 /*
  * An array with an object for each vif: name, numbers, states, features, mapped grants, and the
- * counters of each queue under the names of base/counters.h. To be freed with json_node_unref().
+ * counters of each queue under the names of base/counters.h; of all vifs, or of the one that is
+ * named `name` unless that is NULL. To be freed with json_node_unref().
  */
-JsonNode *stats_vifs(struct XnBackend *backend);
+JsonNode *stats_vifs(struct XnBackend *backend, const char *name);
 
 #endif

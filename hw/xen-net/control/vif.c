@@ -45,6 +45,13 @@ void vif_complain(struct XnVif *vif, const char *complaint)
     }
 }
 
+void vif_emit(const struct XnVif *vif, struct XnVifEvent event)
+{
+    event.name = vif->name;
+    event.id = vif->id;
+    vif->host->event(vif->host->event_opaque, &event);
+}
+
 /* Takes over the interface of a vif that was there before us, or makes one. */
 static bool vif_open_port(struct XnVif *vif, const char *name, bool carrier, GError **error)
 {
@@ -262,6 +269,9 @@ static bool vif_connect(struct XnVif *vif, bool adopt, GError **error)
         g_autofree char *text = vif_describe_connection(vif, adopt);
 
         vif_log(vif, XN_LOG_INFO, text);
+        vif_emit(vif, (struct XnVifEvent){.kind = XN_VIF_EVENT_CONNECTED,
+                                          .adopted = adopt,
+                                          .queue_count = frontend.queue_count});
         if (vif->error) {
             store_error_clear(host->store, host->own_domid, vif->id);
             g_clear_pointer(&vif->error, g_free);
@@ -344,8 +354,23 @@ static bool vif_act(struct XnVif *vif, enum XnVifAction action, bool *ret_acted,
     return true;
 }
 
+static const char *vif_closed_reason(const struct XnVif *vif)
+{
+    if (vif->error) {
+        return vif->error;
+    }
+    if (!vif->facts.online) {
+        return "the toolstack removes the vif";
+    }
+    return vif->facts.shut == XN_VIF_SHUT_FOR_GOOD ? "the daemon ends" : "the frontend has closed";
+}
+
 static void vif_entered(struct XnVif *vif, enum xenbus_state next)
 {
+    if (next == XenbusStateClosed && vif->facts.own != XenbusStateClosed) {
+        vif_emit(vif, (struct XnVifEvent){.kind = XN_VIF_EVENT_CLOSED,
+                                          .reason = vif_closed_reason(vif)});
+    }
     vif->facts.own = next;
     vif->facts.node = next;
     vif->facts.waited = false;

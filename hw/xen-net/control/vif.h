@@ -18,6 +18,28 @@
 #define XN_VIF_CLOSE_MS 5000u
 #define XN_VIF_POLLS_WHOLE 40u
 
+enum XnVifEventKind {
+    XN_VIF_EVENT_ADDED,
+    XN_VIF_EVENT_CONNECTED,
+    XN_VIF_EVENT_CLOSED,
+    XN_VIF_EVENT_REMOVED,
+};
+
+/* What happened to a vif; pointers are valid during the call. */
+struct XnVifEvent {
+    enum XnVifEventKind kind;
+    const char *name;
+    struct XnVifId id;
+    /* CLOSED: why. */
+    const char *reason;
+    /* CONNECTED: the rings were served by another daemon before; and how many queues. */
+    bool adopted;
+    unsigned queue_count;
+};
+
+/* Must not touch the vif. */
+typedef void (*XnVifEventHandler)(void *opaque, const struct XnVifEvent *event);
+
 /* What the daemon lends to its vifs; outlives them. */
 struct XnVifHost {
     struct XnStore *store;
@@ -36,6 +58,9 @@ struct XnVifHost {
     /* Called when vif_look() is due without an event from xenstore. */
     void (*look)(void *opaque, struct XnVifId id);
     void *opaque;
+    /* Told of everything that happens. */
+    XnVifEventHandler event;
+    void *event_opaque;
 };
 
 struct XnVif;
@@ -114,5 +139,8 @@ struct XnVifStatus {
 };
 
 struct XnVifStatus vif_status(const struct XnVif *vif);
+
+/* Tells the host's handler what happened to the vif: `event` without name and numbers. */
+void vif_emit(const struct XnVif *vif, struct XnVifEvent event);
 
 #endif

@@ -126,6 +126,20 @@ void client_wait_for_ever(struct XnClient *client)
     g_socket_set_timeout(g_socket_connection_get_socket(client->connection), 0);
 }
 
+/* Are we welcome? Else the daemon says why not, and closes the connection. */
+static bool client_is_greeted(JsonNode *greeting, GError **error)
+{
+    JsonNode *failure = json_object_get_member(json_node_get_object(greeting), "error");
+
+    if (failure && JSON_NODE_HOLDS_OBJECT(failure)) {
+        g_set_error(error, XN_EXIT_ERROR, XN_EXIT_DENIED, "the daemon refuses us: %s",
+                    json_object_get_string_member_with_default(json_node_get_object(failure),
+                                                               "desc", "no reason given"));
+        return false;
+    }
+    return true;
+}
+
 struct XnClient *client_open(const char *path, GError **error)
 {
     g_autoptr(GSocketClient) socket_client = g_socket_client_new();
@@ -153,7 +167,7 @@ struct XnClient *client_open(const char *path, GError **error)
     client->input = g_data_input_stream_new(g_io_stream_get_input_stream(G_IO_STREAM(connection)));
     g_data_input_stream_set_newline_type(client->input, G_DATA_STREAM_NEWLINE_TYPE_CR_LF);
     greeting = client_receive(client, error);
-    if (greeting) {
+    if (greeting && client_is_greeted(greeting, error)) {
         negotiated = client_execute(client, "qmp_capabilities", NULL, error);
     }
     if (!negotiated) {

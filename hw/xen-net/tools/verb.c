@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define VERB_NOT_UNDERSTOOD "the daemon's answer is not understood; is it of another version?"
+
 /* Is this an array of nothing but objects? */
 static bool is_array_of_objects(JsonNode *node)
 {
@@ -43,32 +45,34 @@ static bool vifs_are_sound(JsonNode *node)
 
 JsonArray *verb_query_vifs(const struct XnVerbCall *call, const char *name, GError **error)
 {
-    g_autoptr(JsonNode) result = client_execute(call->client, "query-vifs", NULL, error);
-    g_autoptr(JsonArray) found = json_array_new();
-    JsonArray *vifs;
+    g_autoptr(JsonNode) result = NULL;
+    JsonObject *arguments = NULL;
 
+    if (name) {
+        arguments = json_object_new();
+        json_object_set_string_member(arguments, "vif", name);
+    }
+    result = client_execute(call->client, "query-vifs", arguments, error);
     if (!result) {
         return NULL;
     }
     if (!vifs_are_sound(result)) {
-        g_set_error(error, XN_EXIT_ERROR, XN_EXIT_FAILED,
-                    "the daemon's answer is not understood; is it of another version?");
+        g_set_error(error, XN_EXIT_ERROR, XN_EXIT_FAILED, VERB_NOT_UNDERSTOOD);
         return NULL;
     }
-    vifs = json_node_get_array(result);
-    for (guint i = 0; i < json_array_get_length(vifs); i++) {
-        JsonObject *vif = json_array_get_object_element(vifs, i);
+    return json_array_ref(json_node_get_array(result));
+}
 
-        if (!name || strcmp(verb_text(vif, "name"), name) == 0) {
-            json_array_add_object_element(found, json_object_ref(vif));
-        }
-    }
-    if (name && json_array_get_length(found) == 0) {
-        g_set_error(error, XN_EXIT_ERROR, XN_EXIT_NO_VIF,
-                    "there is no vif '%s', see 'qnetctl list'", name);
+JsonNode *verb_query_status(struct XnClient *client, GError **error)
+{
+    JsonNode *status = client_execute(client, "query-status", NULL, error);
+
+    if (status && !JSON_NODE_HOLDS_OBJECT(status)) {
+        json_node_unref(status);
+        g_set_error(error, XN_EXIT_ERROR, XN_EXIT_FAILED, VERB_NOT_UNDERSTOOD);
         return NULL;
     }
-    return g_steal_pointer(&found);
+    return status;
 }
 
 void verb_print_json(JsonNode *node)

@@ -42,7 +42,11 @@ struct XnVerb {
 };
 
 extern const struct XnVerb verb_counters;
+extern const struct XnVerb verb_drain;
+extern const struct XnVerb verb_events;
 extern const struct XnVerb verb_list;
+extern const struct XnVerb verb_log_level;
+extern const struct XnVerb verb_restart;
 extern const struct XnVerb verb_stats;
 
 /*
@@ -50,6 +54,9 @@ extern const struct XnVerb verb_stats;
  * array of objects, each with an array of objects "queues". NULL with an error.
  */
 JsonArray *verb_query_vifs(const struct XnVerbCall *call, const char *name, GError **error);
+
+/* What the daemon says of itself, an object. NULL with an error. */
+JsonNode *verb_query_status(struct XnClient *client, GError **error);
 
 /*
  * Shows all vifs, or the one that is named by the first argument, by `print`, which gets an array

@@ -36,13 +36,38 @@ static JsonNode *command_fail(JsonObject *arguments G_GNUC_UNUSED, void *opaque 
     return NULL;
 }
 
+static const struct XnCtlArgument echo_arguments[] = {
+    {"text", XN_CTL_TEXT, true, "a text"},
+    {"number", XN_CTL_NUMBER, true, "a number"},
+    {"flag", XN_CTL_FLAG, true, "a flag"},
+    {NULL, XN_CTL_TEXT, false, NULL},
+};
+
+static const struct XnCtlArgument fail_arguments[] = {
+    {"why", XN_CTL_TEXT, false, "the reason"},
+    {NULL, XN_CTL_TEXT, false, NULL},
+};
+
 static const struct XnCtlCommand commands[] = {
-    {"echo", "Returns its arguments", command_echo},
-    {"fail", "Fails", command_fail},
-    {NULL, NULL, NULL},
+    {"echo", "Returns its arguments", command_echo, echo_arguments},
+    {"fail", "Fails", command_fail, fail_arguments},
+    {NULL, NULL, NULL, NULL},
+};
+
+static const struct XnCtlEvent events[] = {
+    {"HAPPENED", "Something has happened"},
+    {NULL, NULL},
 };
 
 static char opaque[] = "opaque";
+
+static struct XnCtlServer *create(const char *path, GError **error)
+{
+    struct XnCtlServerConfig config = {
+        .path = path, .commands = commands, .events = events, .opaque = opaque};
+
+    return ctl_server_create(&config, error);
+}
 
 static int client_connect(const char *path)
 {
@@ -62,7 +87,7 @@ static void set_up(struct Fixture *fixture, gconstpointer data G_GNUC_UNUSED)
     fixture->directory = g_dir_make_tmp("ctl-server-XXXXXX", &error);
     g_assert_no_error(error);
     fixture->path = g_build_filename(fixture->directory, "run", "ctl.sock", NULL);
-    fixture->server = ctl_server_create(fixture->path, commands, opaque, &error);
+    fixture->server = create(fixture->path, &error);
     g_assert_no_error(error);
     fixture->fd = client_connect(fixture->path);
     fixture->received = g_string_new(NULL);
@@ -134,9 +159,8 @@ static void test_commands(struct Fixture *fixture, gconstpointer data G_GNUC_UNU
     g_autofree char *list = NULL;
 
     negotiate(fixture);
-    client_send(fixture,
-                "{\"execute\":\"echo\",\"arguments\":{\"a\":[1,null]},\"id\":{\"x\":7}}\n");
-    expect(fixture, "{\"return\":{\"a\":[1,null]},\"id\":{\"x\":7}}");
+    client_send(fixture, "{\"execute\":\"echo\",\"arguments\":{\"number\":1},\"id\":{\"x\":7}}\n");
+    expect(fixture, "{\"return\":{\"number\":1},\"id\":{\"x\":7}}");
     client_send(fixture, "{\"execute\":\"echo\"}\r\n\r\n  \n{\"id\":null,\"execute\":\"echo\"}\n");
     expect(fixture, "{\"return\":{}}");
     expect(fixture, "{\"return\":{},\"id\":null}");
@@ -162,6 +186,14 @@ static void test_errors(struct Fixture *fixture, gconstpointer data G_GNUC_UNUSE
         "nonsense",
         "\xff\xfe",
         "{\"execute\":\"echo\"}}",
+        "{\"execute\":\"echo\",\"arguments\":{\"other\":1}}",
+        "{\"execute\":\"echo\",\"arguments\":{\"number\":\"1\"}}",
+        "{\"execute\":\"echo\",\"arguments\":{\"number\":1.5}}",
+        "{\"execute\":\"echo\",\"arguments\":{\"text\":null}}",
+        "{\"execute\":\"echo\",\"arguments\":{\"text\":[\"a\"]}}",
+        "{\"execute\":\"echo\",\"arguments\":{\"flag\":1}}",
+        "{\"execute\":\"fail\"}",
+        "{\"execute\":\"query-version\",\"arguments\":{\"a\":1}}",
     };
 
     negotiate(fixture);
@@ -174,7 +206,8 @@ static void test_errors(struct Fixture *fixture, gconstpointer data G_GNUC_UNUSE
         g_test_message("%s -> %s", bad[i], reply);
         g_assert_true(g_str_has_prefix(reply, "{\"error\":{\"class\":\"GenericError\",\"desc\":"));
     }
-    client_send(fixture, "{\"execute\":\"frob\",\"id\":1}\n{\"execute\":\"fail\",\"id\":2}\n");
+    client_send(fixture, "{\"execute\":\"frob\",\"id\":1}\n{\"execute\":\"fail\",\"id\":2,"
+                         "\"arguments\":{\"why\":\"x\"}}\n");
     expect(fixture, "{\"error\":{\"class\":\"CommandNotFound\",\"desc\":\"there is no command "
                     "'frob', see query-commands\"},\"id\":1}");
     expect(fixture, "{\"error\":{\"class\":\"DeviceNotFound\",\"desc\":\"there is no vif 'x'\"},"
@@ -195,6 +228,120 @@ static void test_negotiation(struct Fixture *fixture, gconstpointer data G_GNUC_
     expect(fixture, "{\"return\":{}}");
     expect(fixture, "{\"error\":{\"class\":\"CommandNotFound\",\"desc\":\"qmp_capabilities must "
                     "come first, and once\"}}");
+    expect(fixture, "{\"return\":{}}");
+}
+
+/* QEMU's own client names the capabilities it wants: none of ours. */
+static void test_capabilities(struct Fixture *fixture, gconstpointer data G_GNUC_UNUSED)
+{
+    g_autofree char *greeting = client_receive(fixture);
+
+    client_send(fixture, "{\"execute\":\"qmp_capabilities\",\"arguments\":{\"enable\":[\"oob\"]}}\n"
+                         "{\"execute\":\"qmp_capabilities\",\"arguments\":{\"enable\":[]}}\n");
+    expect(fixture, "{\"error\":{\"class\":\"GenericError\",\"desc\":\"there are no capabilities "
+                    "to enable\"}}");
+    expect(fixture, "{\"return\":{}}");
+}
+
+static void test_schema(struct Fixture *fixture, gconstpointer data G_GNUC_UNUSED)
+{
+    g_autofree char *schema = NULL;
+
+    negotiate(fixture);
+    client_send(fixture, "{\"execute\":\"query-schema\"}\n");
+    schema = client_receive(fixture);
+    g_assert_nonnull(strstr(schema, "\"version\":1,"));
+    g_assert_nonnull(strstr(schema, "{\"name\":\"fail\",\"help\":\"Fails\",\"arguments\":[{"
+                                    "\"name\":\"why\",\"help\":\"the reason\",\"type\":\"text\","
+                                    "\"optional\":false}]}"));
+    g_assert_nonnull(strstr(schema, "\"events\":[{\"name\":\"HAPPENED\","));
+}
+
+static void emit(struct Fixture *fixture, gint64 number)
+{
+    JsonObject *happened = json_object_new();
+
+    json_object_set_int_member(happened, "number", number);
+    ctl_server_emit(fixture->server, "HAPPENED", happened);
+}
+
+static void assert_event(struct Fixture *fixture, gint64 number)
+{
+    g_autofree char *line = client_receive(fixture);
+    g_autofree char *start = g_strdup_printf(
+        "{\"event\":\"HAPPENED\",\"data\":{\"number\":%" G_GINT64_FORMAT "},\"timestamp\":{",
+        number);
+
+    g_assert_true(g_str_has_prefix(line, start));
+}
+
+/* They come from negotiation on, while the client waits and between replies. */
+static void test_events(struct Fixture *fixture, gconstpointer data G_GNUC_UNUSED)
+{
+    g_autofree char *greeting = client_receive(fixture);
+
+    emit(fixture, 1);
+    client_send(fixture, "{\"execute\":\"qmp_capabilities\"}\n");
+    expect(fixture, "{\"return\":{}}");
+    emit(fixture, 2);
+    emit(fixture, 3);
+    assert_event(fixture, 2);
+    assert_event(fixture, 3);
+    client_send(fixture, "{\"execute\":\"echo\"}\n");
+    expect(fixture, "{\"return\":{}}");
+    emit(fixture, 4);
+    assert_event(fixture, 4);
+}
+
+/* A client that does not read loses events, is told how many, and costs no memory. */
+static void test_events_lost(struct Fixture *fixture, gconstpointer data G_GNUC_UNUSED)
+{
+    gint64 sent = 0;
+    gint64 seen = 0;
+
+    negotiate(fixture);
+    for (; sent < 20000; sent++) {
+        emit(fixture, sent);
+        g_main_context_iteration(NULL, FALSE);
+    }
+    for (;;) {
+        g_autofree char *line = client_receive(fixture);
+
+        if (strstr(line, "EVENTS_LOST")) {
+            gint64 lost =
+                g_ascii_strtoll(strstr(line, "\"count\":") + strlen("\"count\":"), NULL, 10);
+
+            g_test_message("%" G_GINT64_FORMAT " came, %" G_GINT64_FORMAT " were lost", seen, lost);
+            seen += lost;
+            break;
+        }
+        seen++;
+        if (seen % 1000 == 0) {
+            emit(fixture, sent++);
+        }
+    }
+    g_assert_cmpint(seen, >=, 20000);
+    assert_event(fixture, seen);
+}
+
+static void test_too_many_clients(struct Fixture *fixture, gconstpointer data G_GNUC_UNUSED)
+{
+    int clients[XN_CTL_CLIENTS_MAX];
+    char reply[256] = "";
+
+    negotiate(fixture);
+    for (unsigned i = 0; i < XN_CTL_CLIENTS_MAX; i++) {
+        clients[i] = client_connect(fixture->path);
+        while (g_main_context_iteration(NULL, FALSE)) {
+        }
+    }
+    g_assert_cmpint(recv(clients[XN_CTL_CLIENTS_MAX - 1], reply, sizeof(reply) - 1, 0), >, 0);
+    g_assert_nonnull(strstr(reply, "there are 64 clients already"));
+    g_assert_cmpint(recv(clients[XN_CTL_CLIENTS_MAX - 1], reply, sizeof(reply) - 1, 0), ==, 0);
+    for (unsigned i = 0; i < XN_CTL_CLIENTS_MAX; i++) {
+        close(clients[i]);
+    }
+    client_send(fixture, "{\"execute\":\"echo\"}\n");
     expect(fixture, "{\"return\":{}}");
 }
 
@@ -233,9 +380,9 @@ static void test_deep_nesting(struct Fixture *fixture, gconstpointer data G_GNUC
 
     negotiate(fixture);
     client_send(fixture, brackets);
-    client_send(fixture, "\n{\"execute\":\"echo\",\"arguments\":{\"a\":\"\\\"[[[\"}}\n");
+    client_send(fixture, "\n{\"execute\":\"echo\",\"arguments\":{\"text\":\"\\\"[[[\"}}\n");
     expect(fixture, "{\"error\":{\"class\":\"GenericError\",\"desc\":\"nested deeper than 64\"}}");
-    expect(fixture, "{\"return\":{\"a\":\"\\\"[[[\"}}");
+    expect(fixture, "{\"return\":{\"text\":\"\\\"[[[\"}}");
 }
 
 /* A client that goes away in the middle takes nothing with it. */
@@ -268,7 +415,7 @@ static void test_second_daemon(struct Fixture *fixture, gconstpointer data G_GNU
 {
     g_autoptr(GError) error = NULL;
 
-    g_assert_null(ctl_server_create(fixture->path, commands, opaque, &error));
+    g_assert_null(create(fixture->path, &error));
     g_assert_nonnull(strstr(error->message, "another qnetback is running"));
     negotiate(fixture);
 }
@@ -286,13 +433,13 @@ static void test_leftovers(void)
     g_strlcpy(address.sun_path, path, sizeof(address.sun_path));
     g_assert_cmpint(bind(fd, (struct sockaddr *)&address, sizeof(address)), ==, 0);
     close(fd);
-    server = ctl_server_create(path, commands, opaque, &error);
+    server = create(path, &error);
     g_assert_no_error(error);
     ctl_server_free(server);
 
     /* Anything else is not ours to remove. */
     g_assert_true(g_file_set_contents(path, "precious", -1, NULL));
-    g_assert_null(ctl_server_create(path, commands, opaque, &error));
+    g_assert_null(create(path, &error));
     g_assert_nonnull(strstr(error->message, path));
     g_assert_cmpint(g_unlink(path), ==, 0);
     g_assert_cmpint(g_rmdir(directory), ==, 0);
@@ -304,7 +451,7 @@ static void test_bad_path(void)
     g_autofree char *name = g_strnfill(200, 'x');
     g_autofree char *path = g_strconcat("/tmp/", name, NULL);
 
-    g_assert_null(ctl_server_create(path, commands, opaque, &error));
+    g_assert_null(create(path, &error));
     g_assert_nonnull(error);
 }
 
@@ -317,6 +464,11 @@ int main(int argc, char **argv)
     ADD("commands", test_commands);
     ADD("errors", test_errors);
     ADD("negotiation", test_negotiation);
+    ADD("capabilities", test_capabilities);
+    ADD("schema", test_schema);
+    ADD("events", test_events);
+    ADD("events-lost", test_events_lost);
+    ADD("too-many-clients", test_too_many_clients);
     ADD("split-line", test_split_line);
     ADD("long-line", test_long_line);
     ADD("deep-nesting", test_deep_nesting);

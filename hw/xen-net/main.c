@@ -139,6 +139,7 @@ static bool daemon_start(struct XnDaemon *daemon, const struct XnOptions *option
         .direct_bridges = (const char *const *)options->direct_bridges,
         .journal_directory = options->journal,
         .beside_netback = options->beside_netback,
+        .patience = options->patience,
         .ended = daemon_ended,
         .event = daemon_event,
         .opaque = daemon,

@@ -11,11 +11,14 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/paths.h"
 
 /* More workers than this help nobody. */
 #define OPTIONS_WORKERS_DEFAULT_MAX 8u
 #define OPTIONS_WORKERS_MAX 64
+/* A day, in milliseconds. */
+#define OPTIONS_PATIENCE_MAX (24 * 3600 * 1000)
 
 #define OPTIONS_FILE XN_SYSCONFDIR "/qnetback/qnetback.conf"
 #define OPTIONS_GROUP "qnetback"
@@ -65,6 +68,8 @@ static bool options_parse_arguments(const GPtrArray *arguments, struct XnOptions
     int workers = (int)options.workers;
     int queue_max = (int)options.queue_max;
     g_autofree char *direct = NULL;
+    int drain_ms = XN_GUEST_RX_DRAIN_MS;
+    int stall_ms = XN_GUEST_RX_STALL_MS;
     g_autofree char *buffers = NULL;
     g_autofree char *log_level = NULL;
     g_autofree char *control = NULL;
@@ -89,6 +94,14 @@ static bool options_parse_arguments(const GPtrArray *arguments, struct XnOptions
          "Packet memory: granted (to ourselves, faster), plain, or auto (default)", "KIND"},
         {"beside-netback", 0, 0, G_OPTION_ARG_NONE, &beside_netback,
          "Run although the kernel's xen-netback is loaded, and leave its vifs alone", NULL},
+        {"guest-rx-drain", 0, 0, G_OPTION_ARG_INT, &drain_ms,
+         "How long a frame waits for buffers of its guest before it is dropped (default: 10000; "
+         "0: for ever)",
+         "MS"},
+        {"guest-rx-stall", 0, 0, G_OPTION_ARG_INT, &stall_ms,
+         "After how long without a frame taken a guest's interface loses its carrier (default: "
+         "60000; 0: never)",
+         "MS"},
         {"control", 0, 0, G_OPTION_ARG_FILENAME, &control,
          "Control socket (default: " XN_CONTROL_SOCKET ")", "PATH"},
         {"control-group", 0, 0, G_OPTION_ARG_STRING, &control_group,
@@ -125,6 +138,14 @@ static bool options_parse_arguments(const GPtrArray *arguments, struct XnOptions
     if (queue_max < 1 || queue_max > (int)XN_VIF_QUEUES_MAX) {
         return options_fail(error, "--max-queues is %d, not 1..%u", queue_max, XN_VIF_QUEUES_MAX);
     }
+    if (drain_ms < 0 || drain_ms > OPTIONS_PATIENCE_MAX) {
+        return options_fail(error, "--guest-rx-drain is %d, not 0..%d", drain_ms,
+                            OPTIONS_PATIENCE_MAX);
+    }
+    if (stall_ms < 0 || stall_ms > OPTIONS_PATIENCE_MAX) {
+        return options_fail(error, "--guest-rx-stall is %d, not 0..%d", stall_ms,
+                            OPTIONS_PATIENCE_MAX);
+    }
     if (buffers && !options_parse_buffers(buffers, &options.buffers)) {
         return options_fail(error, "--buffers is '%s', not auto, granted or plain", buffers);
     }
@@ -143,6 +164,8 @@ static bool options_parse_arguments(const GPtrArray *arguments, struct XnOptions
     options.workers = (unsigned)workers;
     options.queue_max = (unsigned)queue_max;
     options.direct_bridges = direct ? g_strsplit(direct, ",", -1) : NULL;
+    options.patience.drain_ns = (uint64_t)drain_ms * XN_NS_PER_MS;
+    options.patience.stall_ns = (uint64_t)stall_ms * XN_NS_PER_MS;
     options.control = control ? g_steal_pointer(&control) : g_strdup(XN_CONTROL_SOCKET);
     options.control_group = g_steal_pointer(&control_group);
     options.journal = journal ? g_steal_pointer(&journal) : g_strdup(XN_JOURNAL_DIRECTORY);

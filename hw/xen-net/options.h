@@ -19,6 +19,7 @@ struct XnOptions {
     /* 1 ... XN_VIF_QUEUES_MAX */
     unsigned queue_max;
     enum XnBufferKind buffers;
+    struct XnGuestRxPatience patience;
     enum XnLogLevel log_level;
     /* Owned. Bridges, NULL at the end; or NULL. */
     char **direct_bridges;

@@ -51,11 +51,12 @@
     X(guest_rx_notifies, "events", NULL, "events sent to the guest for frames")                    \
     X(guest_rx_no_slots, "times", NULL,                                                            \
       "a frame waited because the guest had posted too few buffers")                               \
+    X(guest_rx_stalls, "times", NULL, "carrier turned off: the guest took no frame for too long")  \
     X(guest_rx_rate_waits, "times", NULL, "a frame waited because the rate limit was reached")     \
     X(guest_rx_segmented, "packets", NULL, "super-frames cut into segments, which the guest got")  \
     X(guest_rx_drop_multicast, "packets", "multicast", "multicast that the guest did not ask for") \
-    X(guest_rx_drop_queue_full, "packets", "queue_full",                                           \
-      "the queue that the hash says had no buffers")                                               \
+    X(guest_rx_drop_no_slots, "packets", "no_slots",                                               \
+      "the guest posted too few buffers for too long")                                             \
     X(guest_rx_drop_bad_grant, "packets", "bad_grant", "a grant could not be copied to")           \
     X(guest_rx_drop_too_big, "packets", "too_big", "larger than what the guest can take")          \
     X(guest_rx_drop_bad_header, "packets", "bad_header", "offload that the guest did not ask for") \

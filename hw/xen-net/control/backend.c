@@ -117,6 +117,7 @@ struct XnBackend *backend_create(const struct XnBackendConfig *config, GError **
         .queue_max = config->queue_max,
         .direct_bridges = config->direct_bridges,
         .journal_directory = config->journal_directory,
+        .patience = config->patience,
         .broken = backend_broken,
         .look = backend_look_at,
         .opaque = backend,

@@ -24,6 +24,8 @@ struct XnBackendConfig {
     const char *journal_directory;
     /* Leave alone each vif that a driver of the kernel holds when it is first seen. */
     bool beside_netback;
+    /* How long frames wait for buffers of their guest. */
+    struct XnGuestRxPatience patience;
     /* Called from the main loop when there is nothing more to do after a stop. */
     void (*ended)(void *opaque);
     /* Told of everything that happens to a vif. */

@@ -35,6 +35,8 @@ struct XnConnection {
     struct XnConnectionConfig config;
     struct XnFrontend frontend;
     struct XnVifShared shared;
+    /* The guest takes no frames, so the host's network is told that it is not there. */
+    bool stalled;
     struct XnCtrlRing *ctrl_ring;
     /* Whose guests get frames directly from this one; 0: nobody. */
     unsigned bridge;
@@ -72,6 +74,35 @@ static void connection_broken(void *opaque, const char *reason)
     };
     g_idle_add_full(G_PRIORITY_DEFAULT, connection_broken_on_main, message, g_free);
     /* cppcheck-suppress memleak ; the loop frees the message */
+}
+
+static gboolean connection_stalled_on_main(gpointer opaque)
+{
+    struct XnConnection *connection = opaque;
+    const struct XnConnectionConfig *config = &connection->config;
+    bool stalled = __atomic_load_n(&connection->shared.guest_rx_stalled, __ATOMIC_RELAXED) != 0;
+    g_autoptr(GError) error = NULL;
+
+    if (stalled == connection->stalled) {
+        return G_SOURCE_REMOVE;
+    }
+    connection->stalled = stalled;
+    if (port_set_carrier(config->port, !stalled, &error)) {
+        log_write_limited(config->log_limit, clock_now_ns(), stalled ? XN_LOG_WARNING : XN_LOG_INFO,
+                          config->name,
+                          stalled ? "the guest takes no frames; no carrier until it does"
+                                  : "the guest takes frames again");
+    } else {
+        log_write_limited(config->log_limit, clock_now_ns(), XN_LOG_WARNING, config->name, "%s",
+                          error->message);
+    }
+    return G_SOURCE_REMOVE;
+}
+
+/* On a worker's thread. The loop forgets it when the connection ends. */
+static void connection_stalled(void *opaque)
+{
+    g_idle_add_full(G_PRIORITY_DEFAULT, connection_stalled_on_main, opaque, NULL);
 }
 
 static void *connection_map(struct XnConnection *connection, const char *ring, uint32_t ref,
@@ -138,6 +169,17 @@ static struct XnJournalFile *connection_open_journal(const struct XnConnection *
     return journal_file_create(config->journal_directory, &identity, error);
 }
 
+/* A frontend without feature-rx-notify need not tell that it has buffers again. */
+static struct XnGuestRxPatience connection_patience(const struct XnConnection *connection)
+{
+    struct XnGuestRxPatience patience = connection->config.patience;
+
+    if (!connection->frontend.features.guest_rx_notify) {
+        patience.stall_ns = 0;
+    }
+    return patience;
+}
+
 static bool connection_open_queue(struct XnConnection *connection, unsigned index, GError **error)
 {
     const struct XnConnectionConfig *config = &connection->config;
@@ -177,34 +219,50 @@ static bool connection_open_queue(struct XnConnection *connection, unsigned inde
         .guest_rx_channel = queue->guest_rx_channel,
         .port = port_queue(config->port, index),
         .features = connection->frontend.features,
+        .patience = connection_patience(connection),
         .shared = &connection->shared,
         .counters = &config->counters[index],
         .journal = journal_file_journal(queue->journal),
         .journal_adopted = journal_adopted,
         .adopted = config->adopt,
         .broken = connection_broken,
+        .stalled = connection_stalled,
         .opaque = connection,
+        .index = index,
     };
     memcpy(queue_config.place.mac, config->mac.octet, sizeof(queue_config.place.mac));
     queue->queue = queue_create(&queue_config, error);
     return queue->queue != NULL;
 }
 
+/* With steering, the other queues' turns use the queue, too. */
+static bool connection_is_paused_with(const struct XnConnection *connection, unsigned i,
+                                      uint32_t index)
+{
+    return i == index || connection->shared.steered[0];
+}
+
 static void connection_pause(void *opaque, uint32_t index, const struct XnStaticPages *static_pages)
 {
     struct XnConnection *connection = opaque;
-    struct XnConnectionQueue *queue = &connection->queues[index];
 
-    worker_remove_queue(queue->worker, queue->queue);
-    queue_set_static_pages(queue->queue, static_pages);
+    for (unsigned i = 0; i < connection->frontend.queue_count; i++) {
+        if (connection_is_paused_with(connection, i, index)) {
+            worker_remove_queue(connection->queues[i].worker, connection->queues[i].queue);
+        }
+    }
+    queue_set_static_pages(connection->queues[index].queue, static_pages);
 }
 
 static void connection_resume(void *opaque, uint32_t index)
 {
     struct XnConnection *connection = opaque;
-    struct XnConnectionQueue *queue = &connection->queues[index];
 
-    worker_add_queue(queue->worker, queue->queue);
+    for (unsigned i = 0; i < connection->frontend.queue_count; i++) {
+        if (connection_is_paused_with(connection, i, index)) {
+            worker_add_queue(connection->queues[i].worker, connection->queues[i].queue);
+        }
+    }
 }
 
 /*
@@ -389,6 +447,8 @@ static void connection_end(struct XnConnection *connection, bool leave)
 
     for (unsigned i = connection->frontend.queue_count; i-- > 0;) {
         connection_stop_queue(connection, i);
+    }
+    while (g_idle_remove_by_data(connection)) {
     }
     ctrl_ring_close(connection->ctrl_ring);
     for (unsigned i = connection->frontend.queue_count; i-- > 0;) {

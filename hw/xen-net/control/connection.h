@@ -8,10 +8,12 @@
 #define XN_CONTROL_CONNECTION_H
 
 #include "base/counters.h"
+#include "base/log.h"
 #include "control/frontend.h"
 #include "control/store-key.h"
 #include "control/store-node.h"
 #include "control/workers.h"
+#include "netif/guest-rx-stall.h"
 #include "port/port.h"
 #include "xen/gnttab.h"
 
@@ -33,6 +35,8 @@ struct XnConnectionConfig {
     struct XnVifId id;
     /* The vif's, for the log. */
     const char *name;
+    /* What the guest causes in it is limited by this. */
+    struct XnLogLimit *log_limit;
     /* No two connections of this process have the same. */
     uint64_t serial;
     struct XnGnttab *gnttab;
@@ -43,6 +47,8 @@ struct XnConnectionConfig {
     struct XnQueueCounters *counters;
     /* Taken when the connection opens, and given back when it closes. */
     struct XnVifCredit *credit;
+    /* How long frames wait for buffers of the guest. */
+    struct XnGuestRxPatience patience;
     /* Where the queues' journals are, and what tells this guest from others of the same domid. */
     const char *journal_directory;
     struct XnMac mac;

@@ -52,6 +52,8 @@ struct XnVifHost {
     /* Bridges whose guests get frames directly from each other; NULL: none. */
     const char *const *direct_bridges;
     const char *journal_directory;
+    /* How long frames wait for buffers of their guest. */
+    struct XnGuestRxPatience patience;
     /* Serial of the last connection made. */
     uint64_t serial;
     XnConnectionBroken broken;

@@ -11,7 +11,10 @@
  * How many buffers a frame needs is known only when it has been read. One that needs more than are
  * posted is kept aside (the only frame that a queue ever keeps), the port is not read again, and
  * the guest is asked for an event when enough buffers are there. So a guest that posts few buffers
- * still receives small frames at once.
+ * still receives small frames at once. The waiting has an end (netif/guest-rx-stall.h).
+ *
+ * With steering by hash (struct XnVifShared) the ring that a frame waits for may be another queue's
+ * than that whose port it came through. It is the latter that waits, and keeps the frame.
  */
 #include "base/clock.h"
 #include "data/queue-private.h"
@@ -28,7 +31,10 @@ bool guest_rx_room(struct XnQueue *queue, uint32_t *ret_posted)
     return true;
 }
 
-/* Which queue the frame goes to; tells the guest the frame's hash if it has asked for that. */
+/*
+ * Which queue the frame goes to; tells the guest the frame's hash if it has asked for that. A guest
+ * that has named no types of frames has asked for nothing.
+ */
 static struct XnQueue *guest_rx_steer(struct XnQueue *queue, const uint8_t *frame, uint32_t length,
                                       struct XnGuestRxMeta *meta)
 {
@@ -36,7 +42,7 @@ static struct XnQueue *guest_rx_steer(struct XnQueue *queue, const uint8_t *fram
     struct XnQueue *steered;
     struct XnHashResult hash;
 
-    if (hash_algorithm(&shared->memory->hash) == XEN_NETIF_CTRL_HASH_ALGORITHM_NONE) {
+    if (!hash_is_wanted(&shared->memory->hash)) {
         return queue;
     }
     hash = hash_frame(&shared->memory->hash, frame, MIN(length, XN_HEADER_MAX));
@@ -99,6 +105,45 @@ enum XnGuestRxFate {
     XN_GUEST_RX_WAIT,
 };
 
+static void guest_rx_tell_stall(struct XnQueue *queue)
+{
+    const struct XnQueueConfig *config = &queue->config;
+    uint32_t bit = 1u << config->index;
+
+    if (queue->guest_rx_stall.stalled) {
+        __atomic_fetch_or(&config->shared->guest_rx_stalled, bit, __ATOMIC_RELAXED);
+        counter_add(&config->counters->guest_rx_stalls, 1);
+        /* It may be another queue's turn; this one has to be looked at for buffers from now on. */
+        queue->guest_rx_ready = true;
+    } else {
+        __atomic_fetch_and(&config->shared->guest_rx_stalled, ~bit, __ATOMIC_RELAXED);
+    }
+    config->stalled(config->opaque);
+}
+
+/* Like guest_rx_room(), for a frame that wants to go there. */
+static bool guest_rx_look(struct XnQueue *queue, uint32_t *ret_posted)
+{
+    if (!guest_rx_room(queue, ret_posted)) {
+        return false;
+    }
+    if (guest_rx_stall_posted(&queue->guest_rx_stall, *ret_posted)) {
+        guest_rx_tell_stall(queue);
+    }
+    return true;
+}
+
+/* Drops a frame for which the guest has posted too few buffers for too long. */
+static void guest_rx_refuse(struct XnQueue *queue)
+{
+    const struct XnQueueConfig *config = &queue->config;
+
+    counter_add(&config->counters->guest_rx_drop_no_slots, 1);
+    if (guest_rx_stall_dropped(&queue->guest_rx_stall, clock_now_ns(), config->patience.stall_ns)) {
+        guest_rx_tell_stall(queue);
+    }
+}
+
 /* Can the guest have this frame now? */
 static enum XnGuestRxFate guest_rx_admit(struct XnQueue *queue, struct XnGuestRxSlot *slot)
 {
@@ -106,16 +151,17 @@ static enum XnGuestRxFate guest_rx_admit(struct XnQueue *queue, struct XnGuestRx
     uint32_t needed = guest_rx_plan_slots(&slot->plan);
     uint32_t posted;
 
-    if (!guest_rx_room(slot->queue, &posted)) {
+    if (!guest_rx_look(slot->queue, &posted)) {
         return XN_GUEST_RX_DROP;
     }
-    if (posted < needed && slot->queue != queue) {
-        counter_add(&slot->queue->config.counters->guest_rx_drop_queue_full, 1);
+    if (posted < needed && guest_rx_stall_refuses(&slot->queue->guest_rx_stall, needed)) {
+        guest_rx_refuse(slot->queue);
         return XN_GUEST_RX_DROP;
     }
     if (posted < needed) {
         queue->guest_rx_slots_needed = needed;
-        counter_add(&queue->config.counters->guest_rx_no_slots, 1);
+        queue->guest_rx_waits_for = slot->queue;
+        counter_add(&slot->queue->config.counters->guest_rx_no_slots, 1);
         return XN_GUEST_RX_WAIT;
     }
     if (credit_is_limited(credit) &&
@@ -224,6 +270,10 @@ static void guest_rx_count(const struct XnTurn *turn, const struct XnGuestRxSlot
         counter_add(&counters->guest_rx_drop_bad_grant, 1);
         return;
     }
+    guest_rx_stall_given(&slot->queue->guest_rx_stall);
+    /* What the guest's event brought, when it is another queue's turn. */
+    slot->queue->event_since_work = false;
+    slot->queue->spurious_events = 0;
     counter_add(&counters->guest_rx_packets, 1);
     counter_add(&counters->guest_rx_bytes, slot->plan.length);
     counter_add(&counters->guest_rx_slots, guest_rx_plan_slots(&slot->plan));
@@ -291,25 +341,59 @@ static void guest_rx_finish(struct XnQueue *queue, struct XnTurn *turn, uint32_t
     }
 }
 
-/* Whether the direction has to wait: for buffers, with an event asked for, or for credit. */
-static bool guest_rx_waits(struct XnQueue *queue, uint32_t posted)
+static void guest_rx_stop_waiting(struct XnQueue *queue)
+{
+    queue->guest_rx_slots_needed = 0;
+    queue->guest_rx_waits_for = NULL;
+    queue->guest_rx_waits_since_ns = 0;
+}
+
+/* How long a frame of this queue waits for buffers. */
+static uint64_t guest_rx_drain_ns(const struct XnQueue *queue)
+{
+    uint64_t drain_ns = queue->config.patience.drain_ns;
+
+    if (drain_ns > XN_GUEST_RX_DRAIN_STEERED_MS * XN_NS_PER_MS &&
+        queue->config.shared->steered[0]) {
+        return XN_GUEST_RX_DRAIN_STEERED_MS * XN_NS_PER_MS;
+    }
+    return drain_ns;
+}
+
+/* Has the queue to wait for buffers? Then an event is asked for. */
+static bool guest_rx_waits_for_slots(struct XnQueue *queue)
+{
+    struct XnQueue *ring = queue->guest_rx_waits_for ? queue->guest_rx_waits_for : queue;
+    struct XnGuestRxStall *stall = &ring->guest_rx_stall;
+    uint32_t posted;
+
+    if (!guest_rx_look(ring, &posted)) {
+        guest_rx_stop_waiting(queue);
+        return ring == queue;
+    }
+    if (posted == 0 && !queue->config.shared->steered[0] && !guest_rx_stall_refuses(stall, 1)) {
+        queue->guest_rx_slots_needed = MAX(queue->guest_rx_slots_needed, 1);
+    }
+    if (posted >= queue->guest_rx_slots_needed ||
+        guest_rx_stall_waits(stall, queue->guest_rx_slots_needed, &queue->guest_rx_waits_since_ns,
+                             clock_now_ns(), guest_rx_drain_ns(queue))) {
+        guest_rx_stop_waiting(queue);
+        return false;
+    }
+    /* Buffers that come in just now are seen in the next turn, not in a loop here. */
+    queue->guest_rx_ready = ring_guest_rx_arm(&ring->guest_rx_ring, queue->guest_rx_slots_needed);
+    return true;
+}
+
+/* Whether the direction has to wait: for credit, or for buffers. */
+static bool guest_rx_waits(struct XnQueue *queue)
 {
     if (queue->guest_rx_credit_ns != 0 && clock_now_ns() < queue->guest_rx_credit_ns) {
         queue->guest_rx_ready = false;
         return true;
     }
     queue->guest_rx_credit_ns = 0;
-    if (posted == 0 && !queue->config.shared->steered[0]) {
-        queue->guest_rx_slots_needed = MAX(queue->guest_rx_slots_needed, 1);
-    }
-    if (posted < queue->guest_rx_slots_needed) {
-        /* Buffers that come in just now are seen in the next turn, not in a loop here. */
-        queue->guest_rx_ready =
-            ring_guest_rx_arm(&queue->guest_rx_ring, queue->guest_rx_slots_needed);
-        return true;
-    }
-    queue->guest_rx_slots_needed = 0;
-    return false;
+    return guest_rx_waits_for_slots(queue);
 }
 
 uint32_t guest_rx_turn(struct XnQueue *queue, struct XnTurn *turn)
@@ -317,10 +401,10 @@ uint32_t guest_rx_turn(struct XnQueue *queue, struct XnTurn *turn)
     uint32_t done = 0;
 
     while (queue->guest_rx_ready && done < XN_TURN_PACKETS) {
-        uint32_t posted, kept;
+        uint32_t kept;
 
         guest_rx_begin(queue, turn);
-        if (!guest_rx_room(queue, &posted) || guest_rx_waits(queue, posted)) {
+        if (guest_rx_waits(queue)) {
             break;
         }
         done += guest_rx_receive(queue, turn, MIN(XN_BATCH_PACKETS, XN_TURN_PACKETS - done), &kept);

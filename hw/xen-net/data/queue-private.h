@@ -80,6 +80,12 @@ struct XnQueue {
     uint32_t guest_rx_next;
     /* slots that the guest must have posted before the port is read again; 0 = not waiting */
     uint32_t guest_rx_slots_needed;
+    /* in whose ring; NULL = its own. Only with steering can it be another's */
+    struct XnQueue *guest_rx_waits_for;
+    /* since when; 0 = not waiting, or not known yet */
+    uint64_t guest_rx_waits_since_ns;
+    /* of its own ring, whichever queue's frames go there */
+    struct XnGuestRxStall guest_rx_stall;
     /* when there is credit for the frame that is held; 0 = not waiting */
     uint64_t guest_rx_credit_ns;
     /* a neighbour has a frame for this guest and no room in its ring */

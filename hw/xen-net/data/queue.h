@@ -20,6 +20,7 @@
 #include "data/static-pages.h"
 #include "data/vif-shared.h"
 #include "netif/features.h"
+#include "netif/guest-rx-stall.h"
 #include "port/port.h"
 #include "xen/evtchn.h"
 
@@ -45,6 +46,8 @@ struct XnQueueConfig {
     struct XnPortQueue *port;
     struct XnFeatures features;
     struct XnNeighbourPlace place;
+    /* How long frames wait for buffers. */
+    struct XnGuestRxPatience patience;
     struct XnVifShared *shared;
     /* NULL until the guest offers static grants. */
     const struct XnStaticPages *static_pages;
@@ -68,6 +71,13 @@ struct XnQueueConfig {
      * string. Must not block; hands the news to the main thread.
      */
     void (*broken)(void *opaque, const char *reason);
+    /*
+     * Called on the worker's thread: the guest's stall began or ended, as the queue's bit in
+     * shared->guest_rx_stalled tells. Must not block.
+     */
+    void (*stalled)(void *opaque);
+    /* The queue's number, 0 ... XN_VIF_QUEUES_MAX - 1. */
+    uint32_t index;
     void *opaque;
 };
 

@@ -29,6 +29,8 @@ struct XnVifShared {
     /* The vif's rate limits: one bucket for all queues. The control plane sets the rate. */
     struct XnCredit guest_tx_credit;
     struct XnCredit guest_rx_credit;
+    /* Bit i: queue i's guest takes no frames (netif/guest-rx-stall.h). Atomic. */
+    uint32_t guest_rx_stalled;
     /*
      * Where frames go by their hash, when the guest has asked for that: then all queues are on one
      * worker, and each gives what its port has to whichever queue the hash says. NULL behind the

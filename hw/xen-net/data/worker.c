@@ -78,9 +78,16 @@ static void worker_watch(struct XnWorker *worker, struct XnPollSource *source, u
     source->events = events;
 }
 
-/* Neighbours that wait for room in the queue's guest_rx ring look again. */
+/* Other queues that wait for room in the queue's guest_rx ring look again. */
 static void worker_end_waiting(struct XnWorker *worker, struct XnQueue *queue)
 {
+    struct XnQueue *const *steered = queue->config.shared->steered;
+
+    for (uint32_t i = 0; i < XN_VIF_QUEUES_MAX && steered[i]; i++) {
+        if (steered[i]->guest_rx_waits_for == queue) {
+            steered[i]->guest_rx_ready = true;
+        }
+    }
     if (!queue->guest_rx_waited_for) {
         return;
     }
@@ -217,7 +224,7 @@ static void worker_serve(struct XnWorker *worker, struct XnQueue *queue)
     if (delay == 0) {
         worker_unmask(queue);
     }
-    if (delay == 0 && queue->guest_rx_slots_needed > 0) {
+    if (delay == 0 && (queue->guest_rx_slots_needed > 0 || queue->guest_rx_stall.stalled)) {
         delay = SLOTS_POLL_NS;
     }
     queue->deadline_ns = delay > 0 ? clock_now_ns() + delay : 0;

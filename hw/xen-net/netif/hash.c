@@ -154,6 +154,14 @@ uint32_t hash_algorithm(const struct XnHash *hash)
     return load(&settings_in_use(hash)->algorithm);
 }
 
+bool hash_is_wanted(const struct XnHash *hash)
+{
+    const struct XnHashSettings *settings = settings_in_use(hash);
+
+    return load(&settings->algorithm) != XEN_NETIF_CTRL_HASH_ALGORITHM_NONE &&
+           load(&settings->types) != 0;
+}
+
 /*
  * Bit n of the input, counted from the left, adds the 32 bits of the key that start at its bit n.
  * `window` has the 64 bits of the key for which one word of the input asks.

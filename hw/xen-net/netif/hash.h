@@ -88,6 +88,9 @@ uint32_t hash_set_mapping(struct XnHash *hash, const uint8_t *entries, uint32_t 
 /* XEN_NETIF_CTRL_HASH_ALGORITHM_*; any thread. */
 uint32_t hash_algorithm(const struct XnHash *hash);
 
+/* Are frames to be hashed, and to go where their hashes say? Any thread. */
+bool hash_is_wanted(const struct XnHash *hash);
+
 /*
  * Hash of the frame whose first `length` bytes are given: over addresses and ports of an
  * unfragmented TCP packet if that type is wanted, else over the addresses. Any thread.

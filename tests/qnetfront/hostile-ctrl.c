@@ -91,13 +91,13 @@ static void act_response_index(struct XnHostileRun *run, int64_t argument)
     notify(run);
 }
 
-/* Never 1: as a reference it is the page that this domain talks to xenstored through, and a backend
- * that is told to write there does so. */
+/* As a reference, 1 is the page through which this domain talks to xenstored. */
 static uint32_t some_number(const struct XnHostileRun *run, uint32_t *random)
 {
     const struct XnFrontend *frontend = run->frontend;
     const uint32_t numbers[] = {
         0,
+        1,
         frontend->ctrl.page_ref,
         frontend->queues[0].guest_rx.refs[next_random(random) % XN_RING_SLOTS],
         frontend->queues[0].guest_tx.refs[next_random(random) % XN_RING_SLOTS],

@@ -76,6 +76,10 @@ says "deletion tells of each entry how it went" "add-gref 0 g0-g9 = ok;
     add-gref 0 g0-g9 = ok; raw 10 0 page 513 = invalid; raw 10 0 60000 1 = invalid; raw 10 1 page 10 = invalid;
     del-gref 0 g0-g9 = ok 10"
 says "a list that cannot be written back" "add-gref 0 g0 = ok; page g0; raw 10 0 r0 1 = invalid"
+# Grant 1 is that of the page that the guest talks to xenstored through.
+says "no list in, and no list of, the toolstack's own grants" "add-gref 0 g0 = ok; raw 9 0 1 1 = invalid;
+    raw 10 0 0 1 = invalid; raw 10 0 1 1 = invalid; raw 10 0 7 1 = invalid; raw 3 1 40 = invalid;
+    add-gref 0 1 = invalid; add-gref 0 g1 g2 7 = invalid; del-gref 0 g0 g1 = ok 1 0 2"
 says "a full table" "add-gref 0 g0-g511 = ok; add-gref 0 g512 = invalid; del-gref 0 g3 g500 = ok 2;
     add-gref 0 g512 g513 g514 = invalid; add-gref 0 g512 g513 = ok; add-gref 0 g3 = invalid;
     del-gref 0 g0-g2 g4-g499 g501-g513 = ok 512"

@@ -16,8 +16,18 @@ static bool gref_list_is_valid(const struct XnCtrlTarget *target,
            request->data[2] <= XN_STATIC_GRANT_LIST_MAX;
 }
 
-struct XnCtrlFetch ctrl_message_fetch(const struct XnCtrlTarget *target,
-                                      const struct xen_netif_ctrl_request *request)
+/*
+ * The toolstack's own grants in each guest, of its console and xenstore pages. No frontend can mean
+ * them.
+ */
+static bool ref_is_reserved(uint32_t ref)
+{
+    return ref < GNTTAB_NR_RESERVED_ENTRIES;
+}
+
+/* What the request refers to, when the request is otherwise in order. */
+static struct XnCtrlFetch message_page(const struct XnCtrlTarget *target,
+                                       const struct xen_netif_ctrl_request *request)
 {
     const uint32_t *data = request->data;
     struct XnCtrlFetch fetch = {0};
@@ -49,6 +59,27 @@ struct XnCtrlFetch ctrl_message_fetch(const struct XnCtrlTarget *target,
         break;
     }
     return fetch;
+}
+
+struct XnCtrlFetch ctrl_message_fetch(const struct XnCtrlTarget *target,
+                                      const struct xen_netif_ctrl_request *request)
+{
+    struct XnCtrlFetch fetch = message_page(target, request);
+
+    return ref_is_reserved(fetch.ref) ? (struct XnCtrlFetch){0} : fetch;
+}
+
+static bool gref_list_has_reserved(const uint8_t *list, uint32_t count)
+{
+    struct xen_netif_gref entry;
+
+    for (uint32_t i = 0; i < count; i++) {
+        memcpy(&entry, list + i * sizeof(entry), sizeof(entry));
+        if (ref_is_reserved(entry.ref)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static void get_hash_flags(const struct XnCtrlTarget *target,
@@ -93,7 +124,8 @@ static void change_gref_mapping(const struct XnCtrlTarget *target,
     }
     effect->queue = queue;
     if (request->type == XEN_NETIF_CTRL_TYPE_ADD_GREF_MAPPING) {
-        if (!static_grant_add(target->grants[queue], bytes, count, effect->indices)) {
+        if (gref_list_has_reserved(bytes, count) ||
+            !static_grant_add(target->grants[queue], bytes, count, effect->indices)) {
             return;
         }
         effect->action = count > 0 ? XN_CTRL_MAP : XN_CTRL_NOTHING;
@@ -112,6 +144,7 @@ struct xen_netif_ctrl_response ctrl_message_execute(const struct XnCtrlTarget *t
                                                     uint8_t *bytes, struct XnCtrlEffect *ret_effect)
 {
     const uint32_t *data = request->data;
+    struct XnCtrlFetch page = message_page(target, request);
     struct xen_netif_ctrl_response response = {
         .id = request->id,
         .type = request->type,
@@ -122,7 +155,7 @@ struct xen_netif_ctrl_response ctrl_message_execute(const struct XnCtrlTarget *t
     ret_effect->queue = 0;
     ret_effect->count = 0;
     ret_effect->write_back = 0;
-    if (!bytes && ctrl_message_fetch(target, request).length > 0) {
+    if (page.length > 0 && (!bytes || ref_is_reserved(page.ref))) {
         response.status = XEN_NETIF_CTRL_STATUS_INVALID_PARAMETER;
         return response;
     }

@@ -16,6 +16,8 @@
  *
  * Every rule stands in xen/io/netif.h, at the message it is about. Where that leaves a choice, we
  * do as Linux's netback does, except that a key which is too long is answered with BUFFER_OVERFLOW.
+ * Grants that the toolstack made for the guest are refused wherever they are named: by its xenstore
+ * page a guest would have us write into its own conversation with xenstored.
  */
 #ifndef XN_NETIF_CTRL_MESSAGE_H
 #define XN_NETIF_CTRL_MESSAGE_H

@@ -304,6 +304,35 @@ static void test_grants_parameters(struct Vif *vif, gconstpointer data)
     g_assert_cmpuint(vif->fetch.length, ==, PAGE);
 }
 
+/* The console and xenstore pages, and what else the toolstack may grant: never read or written. */
+static void test_reserved_grants(struct Vif *vif, gconstpointer data)
+{
+    (void)data;
+    select_toeplitz(vif);
+    assert_status(vif, XEN_NETIF_CTRL_TYPE_SET_HASH_MAPPING_SIZE, 4, 0, 0, OK);
+    write_list(vif, 100, 4);
+    for (uint32_t ref = 0; ref < GNTTAB_NR_RESERVED_ENTRIES; ref++) {
+        assert_status(vif, XEN_NETIF_CTRL_TYPE_SET_HASH_KEY, ref, 40, 0, INVALID);
+        g_assert_cmpuint(vif->fetch.length, ==, 0);
+        assert_status(vif, XEN_NETIF_CTRL_TYPE_SET_HASH_MAPPING, ref, 4, 0, INVALID);
+        g_assert_cmpuint(vif->fetch.length, ==, 0);
+        assert_status(vif, XEN_NETIF_CTRL_TYPE_ADD_GREF_MAPPING, 0, ref, 4, INVALID);
+        g_assert_cmpuint(vif->fetch.length, ==, 0);
+        assert_status(vif, XEN_NETIF_CTRL_TYPE_DEL_GREF_MAPPING, 0, ref, 4, INVALID);
+        g_assert_cmpuint(vif->fetch.length, ==, 0);
+        g_assert_cmpuint(vif->effect.write_back, ==, 0);
+        /* What is not looked at may be any number. */
+        assert_status(vif, XEN_NETIF_CTRL_TYPE_SET_HASH_KEY, ref, 0, 0, OK);
+        assert_status(vif, XEN_NETIF_CTRL_TYPE_DEL_GREF_MAPPING, 0, ref, 0, OK);
+        /* Nor may one be mapped. */
+        write_list(vif, ref, 1);
+        assert_status(vif, XEN_NETIF_CTRL_TYPE_ADD_GREF_MAPPING, 0, 77, 1, INVALID);
+    }
+    write_list(vif, GNTTAB_NR_RESERVED_ENTRIES, 1);
+    assert_status(vif, XEN_NETIF_CTRL_TYPE_ADD_GREF_MAPPING, 0, 77, 1, OK);
+    g_assert_cmpuint(vif->grants[0].count, ==, 1);
+}
+
 static void test_grants_come_and_go(struct Vif *vif, gconstpointer data)
 {
     struct xen_netif_ctrl_response response;
@@ -426,6 +455,7 @@ int main(int argc, char **argv)
     add_test("/ctrl-message/grants/unsupported", test_grants_unsupported, true);
     add_test("/ctrl-message/grants/parameters", test_grants_parameters, false);
     add_test("/ctrl-message/grants/come-and-go", test_grants_come_and_go, false);
+    add_test("/ctrl-message/grants/reserved", test_reserved_grants, false);
     add_test("/ctrl-message/grants/undo", test_grants_undo, false);
     add_test("/ctrl-message/random-requests", test_random_requests, false);
     return g_test_run();

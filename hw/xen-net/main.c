@@ -4,13 +4,17 @@
  */
 #include <errno.h>
 #include <glib-unix.h>
+#include <linux/magic.h>
+#include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/directory.h"
 #include "base/log.h"
 #include "control/backend.h"
 #include "control/ctl-commands.h"
@@ -53,8 +57,8 @@ static bool check_host(bool beside_netback, GError **error)
     } else if (access(KERNEL_NETBACK, F_OK) == 0) {
         g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_EXIST,
                     "the kernel's xen-netback is loaded and would serve the same vifs: shut down "
-                    "the guests that use it, run 'rmmod xen_netback', and put the line 'blacklist "
-                    "xen-netback' into /etc/modprobe.d/qnetback.conf");
+                    "the guests that use it, run 'rmmod xen_netback', and put the line 'install "
+                    "xen-netback /bin/false' into /etc/modprobe.d/qnetback.conf");
         return false;
     }
     if (access(TUN_DEVICE, R_OK | W_OK) < 0) {
@@ -83,16 +87,20 @@ static void raise_descriptor_limit(void)
 
 static bool make_journal_directory(const char *path, GError **error)
 {
-    g_autofree char *parent = g_path_get_dirname(path);
+    struct statfs filesystem;
 
-    /* The control socket may be beside it, for others to find. */
-    if (g_mkdir_with_parents(parent, 0755) < 0 || g_mkdir_with_parents(path, 0700) < 0) {
+    if (directory_make(path, 0700) < 0) {
         int saved_errno = errno;
 
         g_set_error(error, G_FILE_ERROR, g_file_error_from_errno(saved_errno),
                     "cannot create the directory %s: %s%s", path, g_strerror(saved_errno),
                     saved_errno == EACCES ? "; run as root" : "");
         return false;
+    }
+    if (statfs(path, &filesystem) == 0 && filesystem.f_type != TMPFS_MAGIC &&
+        filesystem.f_type != RAMFS_MAGIC) {
+        log_warning(NULL, "the journal's directory %s is not on a tmpfs: its disk may slow packets",
+                    path);
     }
     return true;
 }
@@ -152,8 +160,7 @@ static bool daemon_start(struct XnDaemon *daemon, const struct XnOptions *option
         .opaque = &daemon->ctl_context,
     };
 
-    if (!check_host(options->beside_netback, error) ||
-        !make_journal_directory(options->journal, error)) {
+    if (!check_host(options->beside_netback, error)) {
         return false;
     }
     raise_descriptor_limit();
@@ -167,7 +174,9 @@ static bool daemon_start(struct XnDaemon *daemon, const struct XnOptions *option
         .started = g_get_real_time() / G_USEC_PER_SEC,
     };
     daemon->ctl_server = ctl_server_create(&ctl_config, error);
-    return daemon->ctl_server && backend_start(daemon->backend, error);
+    /* Last, so that a start that fails leaves no trace. */
+    return daemon->ctl_server && make_journal_directory(options->journal, error) &&
+           backend_start(daemon->backend, error);
 }
 
 static int daemon_run(const struct XnOptions *options)
@@ -209,6 +218,8 @@ int main(int argc, char **argv)
     g_autoptr(GError) error = NULL;
     int status;
 
+    /* For the characters of --help. */
+    setlocale(LC_CTYPE, "");
     g_set_prgname("qnetback");
     log_init(XN_LOG_INFO);
     if (!options_parse(argc, argv, &options, &error)) {

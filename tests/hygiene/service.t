@@ -49,7 +49,8 @@ done < <(sed -n 's,^DeviceAllow=\(/dev/xen/[a-z]*\) rw,\1,p' "$unit")
 
 if command -v modprobe >/dev/null; then
     modprobe --showconfig --config contrib/modprobe/qnetback.conf >"$scratch/modprobe" 2>&1 || true
-    ok "modprobe takes no netback" grep -q '^blacklist xen_netback' "$scratch/modprobe"
+    ok "no device takes netback" grep -q '^blacklist xen_netback' "$scratch/modprobe"
+    ok "nor does modprobe" grep -q '^install xen_netback /bin/false' "$scratch/modprobe"
     ok "and gives gntalloc its pages" grep -q '^options xen_gntalloc limit=4096' "$scratch/modprobe"
 fi
 done_testing

@@ -43,14 +43,33 @@ refuses "no grant device" "/dev/xen/gntdev" env XENSIM_FAIL=gnttab_open:1+:ENOEN
 refuses "no permission" "run as root" setpriv --reuid 65534 --clear-groups qnetback
 refuses "no /dev/net/tun" "/dev/net/tun.*load the module tun" \
     unshare --mount sh -c 'mount -t tmpfs tmpfs /dev/net && exec qnetback'
-refuses "the kernel's netback is loaded" "rmmod xen_netback.*blacklist xen-netback" \
+refuses "the kernel's netback is loaded" "rmmod xen_netback.*install xen-netback /bin/false" \
     unshare --mount sh -c 'mount -t tmpfs tmpfs /sys/module && mkdir /sys/module/xen_netback && exec qnetback'
 refuses "beside the kernel's netback, which would take new vifs" \
     "echo 0 > /sys/bus/xen-backend/drivers_autoprobe" unshare --mount sh -c '
         mount -t tmpfs tmpfs /sys/bus && mkdir /sys/bus/xen-backend &&
         echo 1 >/sys/bus/xen-backend/drivers_autoprobe && exec qnetback --beside-netback'
+fails "all these left no directory" test -e /run/qnetback
+refuses "a journal below a directory that is not there" "cannot create the directory /nonexistent/x/journal: No such" \
+    qnetback --journal /nonexistent/x/journal
+refuses "a control socket there" "/nonexistent/x/ctl.sock" qnetback --control /nonexistent/x/ctl.sock
+fails "these made no directory, either" test -e /nonexistent
 is "--version" "$(qnetback --version | sed 's/[0-9.]*$/N/')" "qnetback N"
+has "--help has its dots in UTF-8" "$(LC_ALL=C.UTF-8 qnetback --help)" "qnetback .OPTION…"
 has "--help says what it is" "$(qnetback --help)" "in the place.of the kernel's xen-netback"
+
+# A journal on a disk, where the build is on one.
+disk=$(mktemp -d "$BUILD/journal.XXXXXX")
+if [[ $(stat --file-system --format %T "$disk") = @(tmpfs|ramfs) ]]; then
+    echo "# the build is not on a disk: no journal tried there"
+else
+    daemon_start --journal "$disk/journal"
+    ok "a journal on a disk is used" test -d "$disk/journal"
+    has "and warned of" "$(cat "$daemon_log")" "warning: the journal's directory $disk/journal is not on a tmpfs"
+    daemon_stop || true
+    : >"$daemon_log"
+fi
+rm -rf "$disk"
 
 # --- one vif ---
 

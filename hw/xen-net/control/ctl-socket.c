@@ -19,6 +19,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/directory.h"
+
 #define CTL_SOCKET_BACKLOG 16
 #define CTL_SOCKET_NO_GROUP ((gid_t)-1)
 #define CTL_SOCKET_GROUP_BUFFER 65536
@@ -139,7 +141,7 @@ int ctl_socket_open(const char *path, const char *group, struct XnCtlAccess *ret
         ctl_socket_fail(error, "make", path);
         return -1;
     }
-    if (g_mkdir_with_parents(directory, 0755) < 0) {
+    if (directory_make(directory, 0755) < 0) {
         ctl_socket_fail(error, "make the directory of", path);
         return -1;
     }

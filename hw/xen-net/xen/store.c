@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <xenstore.h>
 
 /* Others write in xenstore all the time; this many collisions in a row mean something is wrong. */
@@ -87,8 +88,8 @@ static struct xs_handle *store_connect(GError **error)
     } else if (!handle) {
         g_set_error(error, XN_STORE_ERROR, XN_STORE_ERROR_FAILED,
                     "no Xen here: cannot reach xenstored (%s); is this a Xen domain, and is "
-                    "xenstored running?",
-                    g_strerror(saved_errno));
+                    "xenstored running?%s",
+                    g_strerror(saved_errno), geteuid() == 0 ? "" : " If so, run as root");
     }
     return handle;
 }

@@ -452,15 +452,16 @@ static bool vif_step(struct XnVif *vif, enum XnVifLook *ret_look, bool *ret_more
     if (step.next == facts->own && step.next == facts->node) {
         return true;
     }
-    if (!vif_store_write_state(vif->host->store, vif->directory, facts->node, step.next, &done,
-                               error)) {
-        return false;
-    }
+    acted = vif_store_write_state(vif->host->store, vif->directory, facts->node, step.next, &done,
+                                  error);
     if (done) {
         vif_entered(vif, step.next);
+    } else if (step.action == XN_VIF_CONNECT) {
+        /* Nobody was told; whatever comes next must not find it. */
+        vif_disconnect(vif);
     }
-    *ret_more = true;
-    return true;
+    *ret_more = acted;
+    return acted;
 }
 
 enum XnVifLook vif_look(struct XnVif *vif)

@@ -207,6 +207,9 @@ static bool connection_open_queue(struct XnConnection *connection, unsigned inde
         connection->shared.memory = journal_file_memory(queue->journal);
         if (!journal_adopted) {
             mcast_init(&connection->shared.memory->mcast);
+        }
+        if (!journal_adopted ||
+            !hash_is_sound(&connection->shared.memory->hash, connection->frontend.queue_count)) {
             hash_init(&connection->shared.memory->hash, connection->frontend.queue_count);
         }
     }

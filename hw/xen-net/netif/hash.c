@@ -63,6 +63,27 @@ void hash_init(struct XnHash *hash, uint32_t queue_count)
     };
 }
 
+bool hash_is_sound(const struct XnHash *hash, uint32_t queue_count)
+{
+    if (hash->queue_count != queue_count || queue_count == 0 || hash->current > 1) {
+        return false;
+    }
+    for (uint32_t k = 0; k < 2; k++) {
+        const struct XnHashSettings *settings = &hash->settings[k];
+
+        if (settings->algorithm > XEN_NETIF_CTRL_HASH_ALGORITHM_TOEPLITZ ||
+            (settings->types & ~XN_HASH_TYPES) || settings->mapping_size > XN_HASH_MAPPING_MAX) {
+            return false;
+        }
+        for (uint32_t i = 0; i < XN_HASH_MAPPING_MAX; i++) {
+            if (settings->mapping[i] >= queue_count) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 uint32_t hash_set_algorithm(struct XnHash *hash, uint32_t algorithm)
 {
     struct XnHashSettings *settings;

@@ -59,6 +59,12 @@ struct XnHashResult {
 void hash_init(struct XnHash *hash, uint32_t queue_count);
 
 /*
+ * Does it hold what all of this keeps up: queues that exist, sizes within the tables? For one that
+ * was found in a file; use another only after hash_init(). No other thread.
+ */
+bool hash_is_sound(const struct XnHash *hash, uint32_t queue_count);
+
+/*
  * The changes that the control ring can ask for. Each returns a XEN_NETIF_CTRL_STATUS_*, and
  * changes nothing unless it is SUCCESS. One thread at a time.
  */

@@ -517,6 +517,34 @@ static void test_changes_under_readers(void)
     }
 }
 
+/* What a damaged journal can hold. */
+static void test_unsound_settings_are_known(void)
+{
+    struct XnHash hash;
+
+    hash_init(&hash, 4);
+    g_assert_true(hash_is_sound(&hash, 4));
+    g_assert_false(hash_is_sound(&hash, 3));
+    g_assert_false(hash_is_sound(&(struct XnHash){0}, 0));
+    hash.current = 2;
+    g_assert_false(hash_is_sound(&hash, 4));
+    for (unsigned k = 0; k < 2; k++) {
+        hash_init(&hash, 4);
+        hash.settings[k].mapping[127] = 4;
+        g_assert_false(hash_is_sound(&hash, 4));
+        hash.settings[k].mapping[127] = 3;
+        g_assert_true(hash_is_sound(&hash, 4));
+        hash.settings[k].mapping_size = XN_HASH_MAPPING_MAX + 1;
+        g_assert_false(hash_is_sound(&hash, 4));
+        hash_init(&hash, 4);
+        hash.settings[k].algorithm = 2;
+        g_assert_false(hash_is_sound(&hash, 4));
+        hash_init(&hash, 4);
+        hash.settings[k].types = 16;
+        g_assert_false(hash_is_sound(&hash, 4));
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -539,5 +567,6 @@ int main(int argc, char **argv)
     g_test_add_func("/hash/new-connection", test_new_connection);
     g_test_add_func("/hash/extra", test_extra);
     g_test_add_func("/hash/changes-under-readers", test_changes_under_readers);
+    g_test_add_func("/hash/unsound-settings-are-known", test_unsound_settings_are_known);
     return g_test_run();
 }

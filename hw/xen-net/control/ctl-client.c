@@ -150,8 +150,10 @@ static void ctl_client_read(struct XnCtlClient *client)
 static void ctl_client_append(struct XnCtlClient *client, JsonNode *message)
 {
     g_autofree char *text = json_to_string(message, FALSE);
+    /* json-glib reads some broken escapes in a request as bytes that are no UTF-8. */
+    g_autofree char *valid = g_utf8_make_valid(text, -1);
 
-    g_string_append(client->output, text);
+    g_string_append(client->output, valid);
     g_string_append(client->output, "\r\n");
 }
 

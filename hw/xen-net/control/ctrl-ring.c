@@ -217,7 +217,7 @@ static gboolean ctrl_ring_continue(gpointer opaque)
     if (ring->delay_ms == 0) {
         evtchn_unmask(ring->evtchn, ring->channel);
         ring->delay_ms = CTRL_RING_DELAY_MIN;
-    } else {
+    } else if (ring->timer == 0) {
         ring->timer = g_timeout_add(ring->delay_ms, ctrl_ring_unmask, ring);
         ring->delay_ms = MIN(ring->delay_ms * 2, CTRL_RING_DELAY_MAX);
     }

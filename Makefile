@@ -40,7 +40,7 @@ goals = $(filter $(1),$(MAKECMDGOALS))
 PACKAGES_NEEDED := build \
 	$(if $(call goals,check check-unit check-sim check-contract check-hygiene check-xen check-soak \
 		check-sanitize demo bench),test) \
-	$(if $(or $(call goals,check-xen),$(if $(XEN),$(call goals,demo))),xen)
+	$(if $(or $(call goals,check-xen),$(if $(XEN),$(call goals,demo))),xen) $(if $(call goals,fuzz-smoke),fuzz)
 PACKAGES_USEFUL := $(filter-out $(PACKAGES_NEEDED),\
 	$(if $(call goals,check check-hygiene check-soak),lint) $(if $(call goals,check check-soak),xen))
 install_packages = $(INSTALL_PACKAGES) $(PACKAGES_NEEDED) $(addprefix --optional ,$(PACKAGES_USEFUL))
@@ -98,9 +98,12 @@ PRELOAD_SRC := $(wildcard tests/xensim/preload.c)
 SIMTOOL_SRC := $(wildcard tests/xensim/tool-*.c)
 SIMTOOL_PARTS := $(patsubst %,tests/xensim/%.c,guest-store probe-store store-changes)
 GUESTTOOL_SRC := $(wildcard tests/xen/guest-*.c)
+FUZZ_SRC := $(wildcard tests/fuzz/*-fuzz.c)
 
 LIB := $(if $(LIB_SRC),$(B)/libqnetback.a)
 UNIT := $(patsubst %.c,$(B)/%,$(UNIT_SRC))
+REPLAY := $(patsubst %-fuzz.c,$(B)/%-replay,$(FUZZ_SRC))
+FUZZERS := $(patsubst %.c,$(B)/%,$(FUZZ_SRC))
 XENSIM := $(SHIM_LIBS) \
 	$(patsubst tests/xensim/%.c,$(B)/xensim/lib/%.so,$(PRELOAD_SRC)) \
 	$(patsubst tests/xensim/tool-%.c,$(B)/xensim/bin/%,$(SIMTOOL_SRC))
@@ -110,7 +113,8 @@ TEST_PROGRAMS := $(if $(FRONT_SRC),$(B)/qnetfront) $(if $(CONTRACT_SRC),$(B)/con
 	$(XENSIM)
 
 OBJECTS := $(call obj,$(LIB_SRC) $(MAIN_SRC) $(TOOLS_SRC) $(UNIT_SRC) $(FRONT_SRC) $(CONTRACT_SRC) \
-	$(SIMTOOL_SRC) $(SIMTOOL_PARTS) $(GUESTTOOL_SRC)) \
+	$(SIMTOOL_SRC) $(SIMTOOL_PARTS) $(GUESTTOOL_SRC) $(FUZZ_SRC) \
+	tests/fuzz/replay.c tests/fuzz/store-world.c tests/fuzz/store-parts.c) \
 	$(call pic,$(CORE_SRC) $(SHIM_SRC) $(PRELOAD_SRC))
 
 C_FILES = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
@@ -121,7 +125,7 @@ C_FILES = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
 ## all: the daemon, its tools, and what the tests need (the default)
 all: programs test-programs
 programs: $(PROGRAMS)
-test-programs: $(TEST_PROGRAMS) $(UNIT)
+test-programs: $(TEST_PROGRAMS) $(UNIT) $(REPLAY)
 objects: $(OBJECTS)
 
 # The schema of the xenstore keys becomes typed readers and writers.
@@ -164,7 +168,7 @@ $(B)/pic/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(BASE_CC) $(lib_cc) $(HARDEN_SHIM) $(CFLAGS) -fPIC -MMD -MP -c -o $@ $<
 
-link = $(Q)$(CC) $(LINK_FLAGS) $(HARDEN_LD) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^)
+link = $(Q)$(CC) $(LINK_FLAGS) $(HARDEN_LD) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^)
 
 $(B)/libqnetback.a: $(call obj,$(LIB_SRC))
 	$(call say,AR,$@)
@@ -186,6 +190,20 @@ $(TOOLS_UNIT): $(call obj,$(filter-out %/qnetctl.c,$(TOOLS_SRC)))
 $(FRONT_UNIT): $(call obj,$(filter-out tests/qnetfront/main.c,$(FRONT_SRC)))
 $(filter-out $(FRONT_UNIT),$(UNIT)): $(LIB)
 $(UNIT): $(B)/%: $(B)/obj/%.o
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(link) $(XEN_LIBS) $(GLIB_LIBS)
+
+# The fuzz targets: with a main() that replays what is kept, and with libFuzzer's (needs clang).
+$(B)/tests/fuzz/store-replay $(B)/tests/fuzz/store-fuzz: $(B)/obj/tests/fuzz/store-world.o \
+	$(B)/obj/tests/fuzz/store-parts.o
+$(REPLAY): $(B)/%-replay: $(B)/obj/%-fuzz.o $(B)/obj/tests/fuzz/replay.o $(LIB)
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(link) $(XEN_LIBS) $(GLIB_LIBS)
+
+$(FUZZERS): HARDEN_LD := -fsanitize=fuzzer,$(SANITIZE)
+$(FUZZERS): $(B)/%: $(B)/obj/%.o $(LIB)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(link) $(XEN_LIBS) $(GLIB_LIBS)
@@ -253,7 +271,7 @@ prove = @$(if $(strip $(2)),env $(TEST_ENV) \
 	prove $(if $(V),--verbose) --exec 'timeout --foreground -k 30 $(1)' $(2) </dev/null,\
 	echo '$@: there are no such tests yet')
 
-UNIT_TESTS = $(UNIT)
+UNIT_TESTS = $(UNIT) $(REPLAY)
 # These take long, or need a machine with nothing else to do: only check-soak runs them.
 SIM_LONG := $(wildcard tests/sim/52-*.t tests/sim/53-*.t)
 XEN_LONG := $(wildcard tests/xen/4*.t tests/xen/5*.t tests/xen/6*.t tests/xen/7*.t)
@@ -280,7 +298,7 @@ check: packages programs test-programs
 	$(call prove,$(XEN_TIMEOUT),$(XEN_TESTS))
 
 ## check-unit: unit tests: need neither root nor network nor Xen
-check-unit: packages $(UNIT)
+check-unit: packages $(UNIT) $(REPLAY)
 	$(call prove,$(UNIT_TIMEOUT),$(or $(TESTS),$(UNIT_TESTS)))
 
 ## check-sim: the whole daemon on a simulated Xen host
@@ -320,6 +338,15 @@ check-sanitize:
 check-compilers:
 	+@$(MAKE) --no-print-directory CC=gcc WERROR=yes BUILD=build/gcc objects
 	+@$(MAKE) --no-print-directory CC=clang WERROR=yes BUILD=build/clang objects
+
+SECONDS := 60
+FUZZ_BUILD := BUILD=build/fuzz CC=clang SANITIZE=fuzzer-no-link,address,undefined
+.PHONY: fuzz-smoke fuzz-programs
+fuzz-programs: $(FUZZERS)
+## fuzz-smoke: each fuzz target for a minute; SECONDS=N for longer, TARGETS='slots ...' for some
+fuzz-smoke: packages
+	+@$(MAKE) --no-print-directory $(FUZZ_BUILD) fuzz-programs
+	$(Q)BUILD='$(abspath build/fuzz)' tests/fuzz/run --seconds $(SECONDS) $(TARGETS)
 
 BENCHES := $(patsubst %.c,$(B)/%,$(wildcard tests/bench/*.c))
 $(BENCHES): $(B)/%: $(B)/obj/%.o

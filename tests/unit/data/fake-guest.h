@@ -18,7 +18,9 @@
 #include "data/neighbours.h"
 #include "data/queue-private.h"
 
+#ifndef FAKE_PAGES
 #define FAKE_PAGES 512u
+#endif
 #define FAKE_DOMID 7u
 #define FAKE_FRAME_ROOM (XN_FRAME_MAX + sizeof(struct virtio_net_hdr))
 
@@ -49,6 +51,8 @@ static struct {
     bool call_fails;
     /* segments with this index in their call fail; -1 for none */
     int failing_segment;
+    /* called at the start of each copy call, for guests that write at the wrong moment */
+    void (*during_copy)(void);
     unsigned calls;
     unsigned segments;
     unsigned notifies;
@@ -74,6 +78,9 @@ bool gnttab_copy(struct XnGnttab *gnttab, XnCopySegment *segments, uint32_t coun
 {
     (void)gnttab;
     fake.calls++;
+    if (fake.during_copy) {
+        fake.during_copy();
+    }
     for (uint32_t i = 0; i < count; i++) {
         XnCopySegment *segment = &segments[i];
         uint8_t *from =

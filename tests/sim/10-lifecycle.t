@@ -139,7 +139,17 @@ front_stop
 # --- removal ---
 
 front_start 1 0
-ok "detaching a live vif" toolstack vif-remove 1 0
+# (The watch's first line says that it is there; the last one, that all before has been told.)
+xenstore-watch "$(backend_of 1 0)" >/run/changes &
+watch_pid=$!
+wait_for 5 test -s /run/changes
+xenstore-write "$(backend_of 1 0)/online" 0 "$(backend_of 1 0)/state" 5
+ok "a live vif that is to go closes" backend_becomes 1 0 6
+xenstore-write "$(backend_of 1 0)/last" 1
+wait_for 5 grep -q /last /run/changes
+kill $watch_pid
+is "its state is written twice, by the toolstack and by the daemon" "$(grep -c /state$ /run/changes)" 2
+ok "detaching it" toolstack vif-remove 1 0
 is "its directory is gone" "$(backend_state 1 0)" gone
 ok "its interface too" wait_for 5 test ! -e /sys/class/net/vif1.0
 front_stop

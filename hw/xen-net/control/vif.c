@@ -452,8 +452,13 @@ static bool vif_step(struct XnVif *vif, enum XnVifLook *ret_look, bool *ret_more
     if (step.next == facts->own && step.next == facts->node) {
         return true;
     }
-    acted = vif_store_write_state(vif->host->store, vif->directory, facts->node, step.next, &done,
-                                  error);
+    if (step.next == facts->node) {
+        /* A toolstack that wants the vif closed has written Closing itself. */
+        acted = done = true;
+    } else {
+        acted = vif_store_write_state(vif->host->store, vif->directory, facts->node, step.next,
+                                      &done, error);
+    }
     if (done) {
         vif_entered(vif, step.next);
     } else if (step.action == XN_VIF_CONNECT) {

@@ -52,7 +52,7 @@ check_pings() { # GUEST ADDRESS: 1000, one after the other, none lost
     local what="$1: 1000 pings, none lost" output
     # (The first packets may wait for the bridge to learn the way.)
     wait_for 20 ping -q -c 1 -W 1 "$2" || true
-    output=$(ping -q -f -c 1000 -W 5 "$2" 2>&1)
+    output=$(timeout 120 ping -q -f -c 1000 -W 5 "$2" 2>&1)
     if [[ $output == *" 1000 received, 0% packet loss"* ]]; then
         pass "$what"
     else

@@ -6,6 +6,10 @@
 # Four parts: TAP, waiting, guests, the daemon.  Under emulation each fork costs some 10 ms of the
 # only CPU, so what is polled is polled with shell builtins where that is possible.
 
+# What run-machine --set has set.
+# shellcheck source=/dev/null
+. ./settings
+
 daemon_log=/out/qnetback.log
 daemon_pid=
 # shellcheck disable=SC2034 # for the scenarios
@@ -162,8 +166,11 @@ states_written() { # DIRECTORY
 
 command_number=0
 
+# The log has the name that the guest had when its domain was made, which a migration changes.
+declare -A console_name
+
 console_log() { # GUEST
-    echo "/var/log/xen/guest-$1.log"
+    echo "/var/log/xen/guest-${console_name[$1]-$1}.log"
 }
 
 # The root of a guest or of a driver domain with programs of ours beside its own; for guest_config.
@@ -202,8 +209,8 @@ CONFIG
     printf '%s\n' "${@:6}" >> "/tmp/$1.cfg"
 }
 
-wait_guest() { # GUEST SECONDS: until it reads commands
-    wait_for "$2" file_has "$(console_log "$1")" "@guest ready"
+wait_guest() { # GUEST SECONDS [LINES-TO-SKIP]: until it reads commands
+    wait_for "$2" file_has "$(console_log "$1")" "@guest ready" "${3:-0}"
 }
 
 guest() { # GUEST SECONDS COMMAND...: runs the command in the guest; its output and its status

@@ -73,6 +73,11 @@ refuses() { # NAME STATUS PATTERN COMMAND...
 }
 refuses "a directory that is not there" 7 'No such file' qnetctl stats --textfile "$work/none/x.prom"
 refuses "two formats" 2 'only one of' qnetctl stats --json --openmetrics
+refuses "an unknown verb, whatever its options" 2 "no verb 'frob', see --help" qnetctl frob --hard
+exec {pipe}> >(exit)
+wait $!
+is "output that nobody reads is an error without a word" "$(qnetctl counters 2>&1 >&"$pipe" || echo $?)" 7
+exec {pipe}>&-
 refuses "an option of another verb" 2 'Unknown option --openmetrics' qnetctl list --openmetrics
 
 daemon_ends

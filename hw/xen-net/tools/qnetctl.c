@@ -51,9 +51,12 @@ static char *describe_verbs(void)
     return g_string_free(text, FALSE);
 }
 
+/* An error without a message is one that nobody has to be told of. */
 static int complain(const GError *error)
 {
-    fprintf(stderr, "qnetctl: %s\n", error->message);
+    if (error->message[0] != '\0') {
+        fprintf(stderr, "qnetctl: %s\n", error->message);
+    }
     return error->domain == XN_EXIT_ERROR ? error->code : XN_EXIT_USAGE;
 }
 
@@ -72,6 +75,13 @@ static const struct XnVerb *find_verb(int argc, char **argv, const char **ret_wo
         }
     }
     return NULL;
+}
+
+/* `word` may be NULL: there was none. */
+static void no_verb(const char *word, GError **error)
+{
+    g_set_error(error, XN_EXIT_ERROR, XN_EXIT_USAGE,
+                word ? "there is no verb '%s', see --help" : "which verb? see --help", word);
 }
 
 /* `arguments` are the verb's. */
@@ -145,6 +155,11 @@ int main(int argc, char **argv)
         g_option_context_add_main_entries(context, verb->options, NULL);
     }
     if (!g_option_context_parse_strv(context, &arguments, &error)) {
+        if (word && word == argv[1] && !verb) {
+            /* The options of a verb that we do not know are not what is wrong. */
+            g_clear_error(&error);
+            no_verb(word, &error);
+        }
         return complain(error);
     }
     if (version) {
@@ -152,8 +167,7 @@ int main(int argc, char **argv)
         return XN_EXIT_OK;
     }
     if (!verb) {
-        g_set_error(&error, XN_EXIT_ERROR, XN_EXIT_USAGE,
-                    word ? "there is no verb '%s', see --help" : "which verb? see --help", word);
+        no_verb(word, &error);
         return complain(error);
     }
     call.control = control ? control : XN_CONTROL_SOCKET;

@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define VERB_NOT_UNDERSTOOD "the daemon's answer is not understood; is it of another version?"
 
@@ -147,18 +149,30 @@ JsonArray *verb_array(JsonObject *object, const char *member)
     return none;
 }
 
+/* A pipe or socket whose reader has gone; the error may have been met by an earlier write. */
+static bool output_has_no_reader(int saved_errno)
+{
+    struct stat status;
+
+    return saved_errno == EPIPE || (saved_errno == 0 && fstat(STDOUT_FILENO, &status) == 0 &&
+                                    (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode)));
+}
+
 bool verb_flush(GError **error)
 {
+    int saved_errno;
+
     errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout)) {
         return true;
     }
-    if (errno == 0 || errno == EPIPE) {
-        g_set_error(error, XN_EXIT_ERROR, XN_EXIT_OUTPUT,
-                    "the output went nowhere: its reader has gone");
+    saved_errno = errno;
+    if (output_has_no_reader(saved_errno)) {
+        /* Whoever reads no more, such as head, knows: no message. */
+        g_set_error_literal(error, XN_EXIT_ERROR, XN_EXIT_OUTPUT, "");
     } else {
         g_set_error(error, XN_EXIT_ERROR, XN_EXIT_OUTPUT, "cannot write the output: %s",
-                    g_strerror(errno));
+                    saved_errno ? g_strerror(saved_errno) : "an earlier write failed");
     }
     return false;
 }

@@ -96,8 +96,13 @@ static enum XnGuestRxSource guest_rx_source_port(struct XnQueue *queue, uint8_t 
         {.iov_base = &header, .iov_len = sizeof(header)},
         {.iov_base = frame, .iov_len = XN_FRAME_MAX},
     };
-    ssize_t length = port_queue_receive(queue->config.port, iov, 2);
+    ssize_t length;
 
+    if (queue->port_drained) {
+        return XN_GUEST_RX_NONE;
+    }
+    length = port_queue_receive(queue->config.port, iov, 2);
+    queue->port_drained = length < 0 || (queue->port_sparse && !queue->detour_pending);
     if (length < 0) {
         if (length != -EAGAIN) {
             queue->broken_reason = "the port cannot be read any more; was the interface deleted?";

@@ -94,6 +94,12 @@ struct XnQueue {
     uint64_t detour_until_ns;
     /* and until the port has been found empty */
     bool detour_pending;
+    /* nothing to be read from the port until epoll says that there is */
+    bool port_drained;
+    /* frames come one by one: the port is not asked for a second one */
+    bool port_sparse;
+    /* the worker's round in which the port was readable last */
+    uint64_t port_round;
     /* own mapping, so that it costs no memory before it is used */
     struct XnHeldFrame *held;
 

@@ -49,6 +49,8 @@ struct XnWorker {
     struct XnTurn *turn;
     int epoll_fd;
     struct XnPollSource command_source;
+    /* how often epoll was asked */
+    uint64_t round;
     GThread *thread;
     /* all its queues, each once; the worker's thread only */
     GPtrArray *queues;
@@ -122,9 +124,18 @@ static void worker_take_event(struct XnWorker *worker, struct XnQueue *queue)
     }
 }
 
-static void worker_take_port(struct XnQueue *queue, uint32_t events)
+/*
+ * A read for which there is no frame costs as much as other calls that do something (docs/
+ * performance.md). So the port is read when epoll has said that there is something, and while
+ * frames come one by one only once; if there was more, epoll says so in the next round, and from
+ * then on the port is read until it is empty.
+ */
+static void worker_take_port(const struct XnWorker *worker, struct XnQueue *queue, uint32_t events)
 {
     if (events & (EPOLLIN | EPOLLERR | EPOLLHUP)) {
+        queue->port_drained = false;
+        queue->port_sparse = worker->round - queue->port_round > 1;
+        queue->port_round = worker->round;
         queue->guest_rx_ready = true;
     }
     if (events & (EPOLLOUT | EPOLLERR)) {
@@ -282,6 +293,7 @@ static bool worker_poll(struct XnWorker *worker)
                              timeout_ns == UINT64_MAX ? NULL : &timeout, NULL);
     bool command = false;
 
+    worker->round++;
     for (int i = 0; i < count; i++) {
         struct XnPollSource *source = events[i].data.ptr;
 
@@ -293,7 +305,7 @@ static bool worker_poll(struct XnWorker *worker)
             worker_take_event(worker, source->queue);
             break;
         case XN_POLL_PORT:
-            worker_take_port(source->queue, events[i].events);
+            worker_take_port(worker, source->queue, events[i].events);
             break;
         }
     }
@@ -308,6 +320,7 @@ static void worker_take_queue(struct XnWorker *worker, struct XnQueue *queue)
     worker_watch(worker, &queue->port_source, EPOLLIN);
     queue->guest_tx_ready = true;
     queue->guest_rx_ready = true;
+    queue->port_drained = false;
     if (queue->config.adopted) {
         evtchn_notify(queue->config.evtchn, queue->config.guest_tx_channel);
         evtchn_notify(queue->config.evtchn, queue->config.guest_rx_channel);

@@ -212,6 +212,7 @@ static inline void fake_guest_adopt(struct FakeGuest *guest)
     g_assert_nonnull(guest->queue);
     guest->queue->guest_tx_ready = true;
     guest->queue->guest_rx_ready = true;
+    guest->queue->port_drained = false;
 }
 
 /* The guest makes its page `ref` a static grant of the queue. */

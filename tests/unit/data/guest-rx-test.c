@@ -35,6 +35,7 @@ static void send_frame(struct FakeGuest *guest, uint32_t size, uint32_t seed,
     g_assert_cmpint(write(guest->network, frame, sizeof(*header) + size), ==,
                     (ssize_t)(sizeof(*header) + size));
     guest->queue->guest_rx_ready = true;
+    guest->queue->port_drained = false;
 }
 
 /* The next frame in the ring: byte-exact, in as few slots as can be, nothing beyond it touched. */
@@ -106,6 +107,31 @@ static void test_many_frames_share_a_copy_call_and_a_notification(void)
     fake_guest_free(guest);
 }
 
+/* While frames come one by one, no read is made in vain; the port is asked again when epoll says
+ * so. */
+static void test_sparse_port_is_read_once(void)
+{
+    struct FakeGuest *guest = fake_guest_new();
+
+    post(guest, XN_RING_SIZE);
+    send_frame(guest, 60, 1, NULL);
+    send_frame(guest, 60, 2, NULL);
+    guest->queue->port_sparse = true;
+    g_assert_cmpuint(guest_rx_turn(guest->queue, guest->turn), ==, 1);
+    g_assert_false(guest->queue->guest_rx_ready);
+    expect_frame(guest, 60, 1);
+    /* an event from the guest is no reason to read */
+    guest->queue->guest_rx_ready = true;
+    g_assert_cmpuint(guest_rx_turn(guest->queue, guest->turn), ==, 0);
+    g_assert_false(guest->queue->guest_rx_ready);
+    expect_nothing(guest);
+    guest->queue->port_drained = false;
+    guest->queue->guest_rx_ready = true;
+    g_assert_cmpuint(guest_rx_turn(guest->queue, guest->turn), ==, 1);
+    expect_frame(guest, 60, 2);
+    fake_guest_free(guest);
+}
+
 static void test_turn_is_bounded(void)
 {
     struct FakeGuest *guest = fake_guest_new();
@@ -132,6 +158,7 @@ static void test_without_buffers_the_port_is_not_read(void)
     g_assert_cmpuint(guest->guest_rx.sring->req_event, ==, 1);
     post(guest, 1);
     guest->queue->guest_rx_ready = true;
+    guest->queue->port_drained = false;
     guest_rx_turn(guest->queue, guest->turn);
     expect_frame(guest, 60, 1);
     fake_guest_free(guest);
@@ -155,6 +182,7 @@ static void test_frame_waits_for_as_many_buffers_as_it_needs(void)
     g_assert_cmpuint(guest->guest_rx.sring->req_event, ==, 6);
     post(guest, 2);
     guest->queue->guest_rx_ready = true;
+    guest->queue->port_drained = false;
     guest_rx_turn(guest->queue, guest->turn);
     expect_frame(guest, 5 * XN_PAGE_SIZE, 2);
     expect_frame(guest, 60, 3);
@@ -219,6 +247,7 @@ static void test_deleted_port_is_reported(void)
     post(guest, 8);
     guest->port.fd = -1;
     guest->queue->guest_rx_ready = true;
+    guest->queue->port_drained = false;
     guest_rx_turn(guest->queue, guest->turn);
     g_assert_nonnull(guest->queue->broken_reason);
     guest->port.fd = saved;
@@ -231,6 +260,7 @@ static void test_impossible_index_breaks_the_ring(gconstpointer data)
 
     guest->guest_rx.sring->req_prod = GPOINTER_TO_UINT(data);
     guest->queue->guest_rx_ready = true;
+    guest->queue->port_drained = false;
     g_assert_cmpuint(guest_rx_turn(guest->queue, guest->turn), ==, 0);
     g_assert_nonnull(guest->queue->broken_reason);
     expect_nothing(guest);
@@ -281,6 +311,7 @@ static void test_rate_limit_keeps_one_frame_and_leaves_the_rest(void)
     credit_set(&guest->shared.guest_rx_credit, &rate, clock_now_ns());
     guest->queue->guest_rx_credit_ns = 1;
     guest->queue->guest_rx_ready = true;
+    guest->queue->port_drained = false;
     guest_rx_turn(guest->queue, guest->turn);
     expect_frame(guest, XN_FRAME_MAX, 2);
     expect_frame(guest, XN_FRAME_MAX, 3);
@@ -363,6 +394,7 @@ int main(int argc, char **argv)
                     test_every_length_takes_the_minimum_of_slots_and_segments);
     g_test_add_func("/data/guest-rx/many-frames-share-a-copy-call-and-a-notification",
                     test_many_frames_share_a_copy_call_and_a_notification);
+    g_test_add_func("/data/guest-rx/sparse-port-is-read-once", test_sparse_port_is_read_once);
     g_test_add_func("/data/guest-rx/turn-is-bounded", test_turn_is_bounded);
     g_test_add_func("/data/guest-rx/without-buffers-the-port-is-not-read",
                     test_without_buffers_the_port_is_not_read);

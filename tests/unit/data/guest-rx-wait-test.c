@@ -44,6 +44,7 @@ static void send_frame(struct FakeGuest *guest, uint32_t size)
 
     g_assert_cmpint(write(guest->network, frame, length), ==, (ssize_t)length);
     guest->queue->guest_rx_ready = true;
+    guest->queue->port_drained = false;
 }
 
 /* Frames' slots that the guest has got, and forgets. */
@@ -58,6 +59,7 @@ static uint32_t take(struct FakeGuest *guest)
 static void turn(struct FakeGuest *guest)
 {
     guest->queue->guest_rx_ready = true;
+    guest->queue->port_drained = false;
     while (guest->queue->guest_rx_ready) {
         guest_rx_turn(guest->queue, guest->turn);
     }

@@ -385,6 +385,7 @@ static void test_nobody_waits_long(void)
     expect_responses(pair.sender, entries);
     pair.receiver->queue->detour_until_ns = 1;
     pair.receiver->queue->guest_rx_ready = true;
+    pair.receiver->queue->port_drained = false;
     guest_rx_turn(pair.receiver->queue, pair.sender->turn);
     entries = send_frame(&pair, 700, 0, 0, 7);
     turn(&pair);

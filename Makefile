@@ -31,7 +31,7 @@ B := $(BUILD)
 
 INSTALL_PACKAGES := scripts/install-packages
 
-ifneq ($(filter-out help clean distclean format check-format schema,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out help clean distclean dist deb format check-format schema,$(or $(MAKECMDGOALS),all)),)
 include config.mak
 endif
 
@@ -394,7 +394,9 @@ SBINDIR = $(PREFIX)/sbin
 MANDIR = $(PREFIX)/share/man
 DOCDIR = $(PREFIX)/share/doc/qnetback
 # At the same places below DOCDIR, for the links between them.
-DOC_FILES := README.md LICENSE CHANGELOG.md xenstore-schema/README.md docs/metrics.md
+DOC_FILES := README.md LICENSE CHANGELOG.md xenstore-schema/README.md \
+	$(wildcard docs/*.md docs/design/*.md)
+LIBEXECDIR = $(PREFIX)/libexec
 # Of the system's own services, which look below /usr and /usr/local alike.
 SYSTEMLIBDIR = $(PREFIX)/lib
 
@@ -428,7 +430,7 @@ install-service:
 	@mkdir -p $(B)
 	sed 's,@SBINDIR@,$(SBINDIR),' contrib/systemd/qnetback.service.in >$(B)/qnetback.service
 	$(install_data) $(B)/qnetback.service $(DESTDIR)$(SYSTEMLIBDIR)/systemd/system/qnetback.service
-	$(install_data) contrib/systemd/sysusers.conf $(DESTDIR)$(SYSTEMLIBDIR)/sysusers.d/qnetback.conf
+	$(install_data) contrib/systemd/sysusers.conf $(DESTDIR)$(PREFIX)/lib/sysusers.d/qnetback.conf
 	$(install_data) contrib/udev/60-qnetback.rules \
 		$(DESTDIR)$(SYSTEMLIBDIR)/udev/rules.d/60-qnetback.rules
 	$(install_data) contrib/modprobe/qnetback.conf $(DESTDIR)$(SYSTEMLIBDIR)/modprobe.d/qnetback.conf
@@ -442,6 +444,19 @@ uninstall:
 	$(Q)cd $(B)/installed && find . -depth -type d -path '*/qnetback*' | \
 		(cd '$(or $(DESTDIR),/)' && xargs -r rmdir 2>/dev/null) || :
 	$(Q)rm -rf $(B)/installed
+
+## install-tests: the tests as programs without arguments, below LIBEXECDIR/xen/tests
+install-tests: programs test-programs
+	scripts/install-tests $(B) $(LIBEXECDIR)/xen/tests $(DESTDIR)
+
+## dist: the source as an archive, build/qnetback-VERSION.tar.xz
+dist:
+	$(Q)scripts/make-dist $(VERSION) $(B)/qnetback-$(VERSION).tar.xz
+
+## deb: the Debian packages, into build/deb
+deb:
+	@$(INSTALL_PACKAGES) build package
+	$(Q)scripts/build-deb $(VERSION) $(B)/deb
 
 ## clean: removes what was built
 clean:

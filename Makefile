@@ -40,9 +40,10 @@ goals = $(filter $(1),$(MAKECMDGOALS))
 PACKAGES_NEEDED := build \
 	$(if $(call goals,check check-unit check-sim check-contract check-hygiene check-xen check-soak \
 		check-sanitize demo bench),test) \
-	$(if $(or $(call goals,check-xen),$(if $(XEN),$(call goals,demo))),xen) $(if $(call goals,fuzz-smoke),fuzz)
+	$(if $(or $(call goals,check-xen),$(if $(XEN),$(call goals,demo))),xen) $(if $(call goals,fuzz-smoke),fuzz) \
+	$(if $(call goals,deb),package)
 PACKAGES_USEFUL := $(filter-out $(PACKAGES_NEEDED),\
-	$(if $(call goals,check check-hygiene check-soak),lint) $(if $(call goals,check check-soak),xen))
+	$(if $(call goals,check check-hygiene check-soak),lint package) $(if $(call goals,check check-soak),xen))
 install_packages = $(INSTALL_PACKAGES) $(PACKAGES_NEEDED) $(addprefix --optional ,$(PACKAGES_USEFUL))
 
 config.mak: configure
@@ -455,7 +456,7 @@ dist:
 
 ## deb: the Debian packages, into build/deb
 deb:
-	@$(INSTALL_PACKAGES) build package
+	@$(install_packages)
 	$(Q)scripts/build-deb $(VERSION) $(B)/deb
 
 ## clean: removes what was built

@@ -4,7 +4,8 @@
  *
  * The ring and the messages are the real ones, grants and events are fakes, and the main loop runs
  * when the input says so. Pages that a message maps are counted: with the ring gone none is left.
- * The table of the hash never names a queue that does not exist (XSA-270).
+ * The table of the hash never names a queue that does not exist (XSA-270). A successor that takes
+ * the ring over has the same pages mapped.
  */
 #include <glib.h>
 #include <unistd.h>
@@ -29,6 +30,8 @@ static struct {
     uint32_t calls;
     int event;
     struct XnHash hash;
+    struct XnCtrlJournal journal;
+    struct XnGrantJournal grants[QUEUES];
 } world;
 
 static bool fails(void)
@@ -204,6 +207,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .channel = 1,
         .queue_count = QUEUES,
         .hash = &world.hash,
+        .journal = &world.journal,
         .pause = fake_pause,
         .resume = fake_resume,
         .steer = fake_steer,
@@ -212,12 +216,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     xen_netif_ctrl_sring_t *shared = (void *)world.pages[RING_REF];
     xen_netif_ctrl_front_ring_t front;
     struct XnCtrlRing *ring;
+    unsigned mapped;
 
     memset(&world, 0, sizeof(world));
     world.event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     hash_init(&world.hash, QUEUES);
     SHARED_RING_INIT(shared);
     FRONT_RING_INIT(&front, shared, XN_PAGE_SIZE);
+    for (uint32_t i = 0; i < QUEUES; i++) {
+        config.grants[i] = &world.grants[i];
+    }
     ring = ctrl_ring_open(&config, NULL);
     g_assert(ring);
     for (uint32_t i = 0; input.left > 0 && i < STEPS_MAX; i++) {
@@ -225,7 +233,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     run_loop();
     g_assert(ctrl_ring_mapped(ring) == world.mapped);
-    g_assert(world.mapped <= 1 + QUEUES * XN_STATIC_PAGES_PER_QUEUE);
+    g_assert(world.mapped <= 1 + QUEUES * XN_STATIC_GRANTS_MAX);
+    mapped = world.mapped;
+    ctrl_ring_close(ring);
+    g_assert(world.mapped == 0);
+    world.fail_every = 0;
+    config.adopted = true;
+    /* The guest may have broken its ring. */
+    ring = ctrl_ring_open(&config, NULL);
+    g_assert(!ring || world.mapped == mapped);
     ctrl_ring_close(ring);
     g_assert(world.mapped == 0);
     close(world.event);

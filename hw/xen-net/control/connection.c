@@ -27,6 +27,8 @@ struct XnConnectionQueue {
     uint32_t guest_tx_channel;
     uint32_t guest_rx_channel;
     struct XnJournalFile *journal;
+    /* It was a predecessor's. */
+    bool journal_adopted;
     struct XnQueue *queue;
     struct XnWorker *worker;
 };
@@ -154,6 +156,8 @@ static struct XnJournalFile *connection_open_journal(const struct XnConnection *
     identity.guest_rx_ref = wanted->guest_rx_ref;
     identity.guest_tx_evtchn = wanted->guest_tx_channel;
     identity.guest_rx_evtchn = wanted->guest_rx_channel;
+    identity.ctrl_ref = connection->frontend.ctrl_ref;
+    identity.ctrl_evtchn = connection->frontend.ctrl_channel;
     if (config->adopt) {
         g_autoptr(GError) reason = NULL;
         struct XnJournalFile *file =
@@ -186,7 +190,6 @@ static bool connection_open_queue(struct XnConnection *connection, unsigned inde
     const struct XnFrontendQueue *wanted = &connection->frontend.queues[index];
     struct XnConnectionQueue *queue = &connection->queues[index];
     struct XnQueueConfig queue_config;
-    bool journal_adopted = false;
 
     queue->guest_tx_page = connection_map(connection, "guest_tx", wanted->guest_tx_ref, error);
     if (!queue->guest_tx_page) {
@@ -199,16 +202,16 @@ static bool connection_open_queue(struct XnConnection *connection, unsigned inde
     if (!connection_bind(queue, config->id.domid, wanted, error)) {
         return false;
     }
-    queue->journal = connection_open_journal(connection, index, &journal_adopted, error);
+    queue->journal = connection_open_journal(connection, index, &queue->journal_adopted, error);
     if (!queue->journal) {
         return false;
     }
     if (index == 0) {
         connection->shared.memory = journal_file_memory(queue->journal);
-        if (!journal_adopted) {
+        if (!queue->journal_adopted) {
             mcast_init(&connection->shared.memory->mcast);
         }
-        if (!journal_adopted ||
+        if (!queue->journal_adopted ||
             !hash_is_sound(&connection->shared.memory->hash, connection->frontend.queue_count)) {
             hash_init(&connection->shared.memory->hash, connection->frontend.queue_count);
         }
@@ -226,7 +229,7 @@ static bool connection_open_queue(struct XnConnection *connection, unsigned inde
         .shared = &connection->shared,
         .counters = &config->counters[index],
         .journal = journal_file_journal(queue->journal),
-        .journal_adopted = journal_adopted,
+        .journal_adopted = queue->journal_adopted,
         .adopted = config->adopt,
         .broken = connection_broken,
         .stalled = connection_stalled,
@@ -306,6 +309,8 @@ static bool connection_open_ctrl_ring(struct XnConnection *connection, GError **
         .queue_count = frontend->queue_count,
         .gnttab = connection->config.gnttab,
         .hash = &connection->shared.memory->hash,
+        .journal = journal_file_ctrl(connection->queues[0].journal),
+        .adopted = connection->queues[0].journal_adopted,
         .pause = connection_pause,
         .resume = connection_resume,
         .steer = connection_steer,
@@ -315,6 +320,12 @@ static bool connection_open_ctrl_ring(struct XnConnection *connection, GError **
 
     if (frontend->ctrl_channel == 0) {
         return true;
+    }
+    for (unsigned i = 0; i < frontend->queue_count; i++) {
+        config.grants[i] = journal_file_grants(connection->queues[i].journal);
+        if (!config.adopted && connection->queues[i].journal_adopted) {
+            memset(config.grants[i], 0, sizeof(*config.grants[i]));
+        }
     }
     connection->ctrl_ring = ctrl_ring_open(&config, error);
     return connection->ctrl_ring != NULL;

@@ -22,7 +22,7 @@
 #include "xen/evtchn.h"
 
 /* Messages in one go. */
-#define CTRL_RING_BATCH 16u
+#define CTRL_RING_BATCH XN_CTRL_JOURNAL_RESPONSES
 /* Delays before unmasking, in ms, when events bring nothing. */
 #define CTRL_RING_DELAY_MIN 1u
 #define CTRL_RING_DELAY_MAX 1024u
@@ -106,21 +106,31 @@ static struct XnStaticPages *ctrl_ring_table(struct XnCtrlRing *ring, uint32_t q
 
         ring->tables[queue] = g_new0(struct XnStaticPages, 1);
         ring->grants[queue] = &ring->tables[queue]->grants;
-        static_grant_init(ring->grants[queue], XN_STATIC_PAGES_PER_QUEUE, seed);
+        static_grant_init(ring->grants[queue], XN_STATIC_GRANTS_MAX, seed);
     }
     return ring->tables[queue];
 }
 
-/* Maps or unmaps what the message changed in a queue's table. */
+/* Maps or unmaps what the message changed in a queue's table, and notes it. */
 static void ctrl_ring_follow(struct XnCtrlRing *ring, const struct XnCtrlTarget *target,
                              struct XnStaticPages *table, struct XnCtrlEffect *effect,
                              struct xen_netif_ctrl_response *response)
 {
+    const struct XnCtrlRingConfig *config = &ring->config;
+    struct XnGrantJournal *grants = config->grants[effect->queue];
+
     if (effect->action == XN_CTRL_MAP && !ctrl_ring_map(ring, table, effect)) {
         ctrl_message_undo(target, effect, response);
     }
-    for (uint32_t i = 0; effect->action == XN_CTRL_UNMAP && i < effect->count; i++) {
-        ctrl_ring_unmap(ring, table, effect->indices[i]);
+    for (uint32_t i = 0; i < effect->count; i++) {
+        uint32_t index = effect->indices[i];
+
+        if (effect->action == XN_CTRL_MAP) {
+            grant_journal_add(grants, config->journal, index, &table->grants.grants[index]);
+        } else {
+            ctrl_ring_unmap(ring, table, index);
+            grant_journal_delete(grants, config->journal, index);
+        }
     }
 }
 
@@ -180,6 +190,7 @@ static uint32_t ctrl_ring_run(struct XnCtrlRing *ring, bool *ret_more)
 
         ring_ctrl_consume(&ring->ring, &request);
         ctrl_ring_serve(ring, &request, &response);
+        ctrl_journal_commit(ring->config.journal, &response);
         ring_ctrl_respond(&ring->ring, &response);
     }
     if (done > 0 && ring_ctrl_push(&ring->ring)) {
@@ -235,6 +246,57 @@ static gboolean ctrl_ring_event(gint fd G_GNUC_UNUSED, GIOCondition condition G_
     return G_SOURCE_CONTINUE;
 }
 
+/* Maps the static grants that a predecessor had; one that cannot be mapped is none any more. */
+static void ctrl_ring_restore_table(struct XnCtrlRing *ring, uint32_t queue)
+{
+    const struct XnCtrlRingConfig *config = &ring->config;
+    struct XnStaticPages *table;
+
+    if (grant_journal_is_empty(config->grants[queue])) {
+        return;
+    }
+    table = ctrl_ring_table(ring, queue);
+    grant_journal_restore(config->grants[queue], config->journal, &table->grants);
+    for (uint32_t i = 0; i < XN_STATIC_GRANTS_MAX; i++) {
+        struct XnCtrlEffect effect = {.count = 1, .indices = {(uint16_t)i}};
+
+        if (static_grant_find(&table->grants, table->grants.grants[i].ref) == i &&
+            !ctrl_ring_map(ring, table, &effect)) {
+            static_grant_delete_indices(&table->grants, effect.indices, 1);
+            grant_journal_forget(config->grants[queue], i);
+        }
+    }
+    config->pause(config->opaque, queue, table);
+    config->resume(config->opaque, queue);
+}
+
+/* Goes on where a predecessor ended: answers what it did and did not publish. */
+static void ctrl_ring_restore(struct XnCtrlRing *ring)
+{
+    struct XnCtrlJournal *journal = ring->config.journal;
+    uint32_t posted, count;
+
+    for (uint32_t i = 0; i < ring->config.queue_count; i++) {
+        ctrl_ring_restore_table(ring, i);
+    }
+    if (!ring_ctrl_unconsumed(&ring->ring, &posted)) {
+        posted = 0;
+    }
+    count = ctrl_journal_resume(journal, ring->ring.rsp_prod_pvt, posted);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t index = ring->ring.rsp_prod_pvt;
+        struct xen_netif_ctrl_request ignored;
+
+        ring_ctrl_consume(&ring->ring, &ignored);
+        ring_ctrl_respond(&ring->ring, &journal->responses[index % XN_CTRL_JOURNAL_RESPONSES]);
+    }
+    if (count > 0) {
+        ring_ctrl_push(&ring->ring);
+    }
+    /* The predecessor may have died before it told. */
+    evtchn_notify(ring->evtchn, ring->channel);
+}
+
 struct XnCtrlRing *ctrl_ring_open(const struct XnCtrlRingConfig *config, GError **error)
 {
     struct XnCtrlRing *ring = g_new0(struct XnCtrlRing, 1);
@@ -257,6 +319,11 @@ struct XnCtrlRing *ctrl_ring_open(const struct XnCtrlRingConfig *config, GError 
     ring->channel = evtchn_bind(ring->evtchn, config->channel, error);
     if (ring->channel == 0) {
         goto fail;
+    }
+    if (config->adopted) {
+        ctrl_ring_restore(ring);
+    } else {
+        ctrl_journal_resume(config->journal, ring->ring.rsp_prod_pvt, 0);
     }
     ring->source = g_unix_fd_add(evtchn_fd(ring->evtchn), G_IO_IN, ctrl_ring_event, ring);
     return ring;

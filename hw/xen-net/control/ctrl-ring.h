@@ -7,12 +7,10 @@
 #ifndef XN_CONTROL_CTRL_RING_H
 #define XN_CONTROL_CTRL_RING_H
 
+#include "control/ctrl-journal.h"
 #include "data/static-pages.h"
 #include "data/vif-shared.h"
 #include "xen/gnttab.h"
-
-/* Pages of one queue that a guest may have mapped at once: one for each slot of both rings. */
-#define XN_STATIC_PAGES_PER_QUEUE 512u
 
 /* Everything is borrowed and outlives the ring. */
 struct XnCtrlRingConfig {
@@ -23,6 +21,10 @@ struct XnCtrlRingConfig {
     uint32_t queue_count;
     struct XnGnttab *gnttab;
     struct XnHash *hash;
+    /* For a successor; with `adopted` they are a predecessor's. */
+    struct XnCtrlJournal *journal;
+    struct XnGrantJournal *grants[XN_VIF_QUEUES_MAX];
+    bool adopted;
     /*
      * Take queue `queue` from its worker to set its table of static grants, and give it back. What
      * is in the table may be changed in between.
@@ -38,7 +40,10 @@ struct XnCtrlRingConfig {
 
 struct XnCtrlRing;
 
-/* Maps and binds the ring and serves it from the main loop. NULL with an error. */
+/*
+ * Maps and binds the ring and serves it from the main loop. NULL with an error. With an adopted
+ * journal, what a predecessor did is answered, and its static grants are mapped again.
+ */
 struct XnCtrlRing *ctrl_ring_open(const struct XnCtrlRingConfig *config, GError **error);
 
 /*

@@ -14,13 +14,15 @@
 #include <unistd.h>
 
 /* Changes with every change of the layout, so that an upgraded daemon does not misread a file. */
-#define JOURNAL_FORMAT "qnetback journal 2"
+#define JOURNAL_FORMAT "qnetback journal 3"
 
 struct JournalContent {
     char format[32];
     struct XnJournalIdentity identity;
     struct XnVifMemory memory;
     struct XnJournal journal;
+    struct XnCtrlJournal ctrl;
+    struct XnGrantJournal grants;
 };
 
 struct XnJournalFile {
@@ -134,6 +136,16 @@ struct XnJournal *journal_file_journal(struct XnJournalFile *file)
 struct XnVifMemory *journal_file_memory(struct XnJournalFile *file)
 {
     return &file->content->memory;
+}
+
+struct XnCtrlJournal *journal_file_ctrl(struct XnJournalFile *file)
+{
+    return &file->content->ctrl;
+}
+
+struct XnGrantJournal *journal_file_grants(struct XnJournalFile *file)
+{
+    return &file->content->grants;
 }
 
 void journal_file_close(struct XnJournalFile *file, bool delete)

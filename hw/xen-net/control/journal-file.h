@@ -15,6 +15,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
+#include "control/ctrl-journal.h"
 #include "data/journal.h"
 #include "data/vif-shared.h"
 
@@ -29,6 +30,8 @@ struct XnJournalIdentity {
     uint32_t guest_rx_ref;
     uint32_t guest_tx_evtchn;
     uint32_t guest_rx_evtchn;
+    uint32_t ctrl_ref;
+    uint32_t ctrl_evtchn;
 };
 
 struct XnJournalFile;
@@ -46,6 +49,12 @@ struct XnJournal *journal_file_journal(struct XnJournalFile *file);
 
 /* What the vif's guest has told us, which is in the journal of its queue 0. */
 struct XnVifMemory *journal_file_memory(struct XnJournalFile *file);
+
+/* What its control ring did, likewise. */
+struct XnCtrlJournal *journal_file_ctrl(struct XnJournalFile *file);
+
+/* The static grants of the file's own queue. */
+struct XnGrantJournal *journal_file_grants(struct XnJournalFile *file);
 
 /* Closes it, and deletes it when its connection has ended; NULL is fine. */
 void journal_file_close(struct XnJournalFile *file, bool delete);

@@ -66,7 +66,10 @@ struct XnCtrlFetch ctrl_message_fetch(const struct XnCtrlTarget *target,
 {
     struct XnCtrlFetch fetch = message_page(target, request);
 
-    return ref_is_reserved(fetch.ref) ? (struct XnCtrlFetch){0} : fetch;
+    if (ref_is_reserved(fetch.ref)) {
+        fetch.length = 0;
+    }
+    return fetch;
 }
 
 static bool gref_list_has_reserved(const uint8_t *list, uint32_t count)

@@ -153,6 +153,24 @@ void static_grant_delete_indices(struct XnStaticGrants *table, const uint16_t *i
     }
 }
 
+bool static_grant_restore(struct XnStaticGrants *table, uint32_t index,
+                          const struct XnStaticGrant *grant)
+{
+    uint32_t bucket = bucket_of(table, grant->ref);
+    uint32_t left = table->limit - table->count;
+
+    for (uint32_t i = 0; i < left && table->buckets[bucket] == 0; i++) {
+        if (table->free[i] == index) {
+            table->free[i] = table->free[left - 1];
+            table->count++;
+            table->grants[index] = *grant;
+            table->buckets[bucket] = (uint16_t)(index + 1);
+            return true;
+        }
+    }
+    return false;
+}
+
 uint32_t static_grant_find(const struct XnStaticGrants *table, uint32_t ref)
 {
     uint16_t found = table->buckets[bucket_of(table, ref)];

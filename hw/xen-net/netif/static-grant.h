@@ -19,8 +19,8 @@
 
 #include "netif/ring.h"
 
-/* Grants of one queue at most: both rings twice over. */
-#define XN_STATIC_GRANTS_MAX 1024u
+/* Grants of one queue at most: one for each slot of both rings. */
+#define XN_STATIC_GRANTS_MAX 512u
 /* Entries of one message: a list is one page. */
 #define XN_STATIC_GRANT_LIST_MAX (XN_PAGE_SIZE / (uint32_t)sizeof(struct xen_netif_gref))
 /* No index. */
@@ -68,6 +68,13 @@ uint32_t static_grant_delete(struct XnStaticGrants *table, uint8_t *list, uint32
 /* Deletes the grants at these places, which are in use. */
 void static_grant_delete_indices(struct XnStaticGrants *table, const uint16_t *indices,
                                  uint32_t count);
+
+/*
+ * Puts a grant at a place of its own, below the limit, as in the table of a predecessor. False when
+ * the place is in use or the reference is known.
+ */
+bool static_grant_restore(struct XnStaticGrants *table, uint32_t index,
+                          const struct XnStaticGrant *grant);
 
 /* Place of a reference; XN_STATIC_GRANT_NONE when it is not known. */
 uint32_t static_grant_find(const struct XnStaticGrants *table, uint32_t ref);

@@ -40,8 +40,9 @@ goals = $(filter $(1),$(MAKECMDGOALS))
 PACKAGES_NEEDED := build \
 	$(if $(call goals,check check-unit check-sim check-contract check-hygiene check-xen check-soak \
 		check-sanitize demo bench),test) \
-	$(if $(or $(call goals,check-xen),$(if $(XEN),$(call goals,demo))),xen) $(if $(call goals,fuzz-smoke),fuzz) \
-	$(if $(call goals,deb),package)
+	$(if $(or $(call goals,check-xen bench-xen),$(if $(XEN),$(call goals,demo))),xen) \
+	$(if $(call goals,fuzz-smoke),fuzz) $(if $(call goals,deb),package) \
+	$(if $(call goals,bench bench-xen bench-report bench-compare),bench)
 PACKAGES_USEFUL := $(filter-out $(PACKAGES_NEEDED),\
 	$(if $(call goals,check check-hygiene check-soak),lint package) $(if $(call goals,check check-soak),xen))
 install_packages = $(INSTALL_PACKAGES) $(PACKAGES_NEEDED) $(addprefix --optional ,$(PACKAGES_USEFUL))
@@ -77,7 +78,7 @@ endif
 BASE_CC := -std=gnu11 $(WARNINGS) $(DEFINES) -Ihw/xen-net -I$(B)/generated -pthread
 LINK_FLAGS := -pthread -Wl,-z,relro,-z,now -Wl,--as-needed
 # These also run inside guests or below Xen's libraries: GLib has no place in them.
-NO_GLIB := tests/bench/% tests/qnetfront/% tests/xensim/% tests/contract/% tests/xen/%
+NO_GLIB := tests/qnetfront/% tests/xensim/% tests/contract/% tests/xen/%
 lib_cc = $(XEN_CFLAGS) $(if $(filter $(NO_GLIB),$<),,$(GLIB_CFLAGS))
 
 # --- files ----------------------------------------------------------------------------------------
@@ -350,15 +351,29 @@ fuzz-smoke: packages
 	$(Q)BUILD='$(abspath build/fuzz)' tests/fuzz/run --seconds $(SECONDS) $(TARGETS)
 
 BENCHES := $(patsubst %.c,$(B)/%,$(wildcard tests/bench/*.c))
+# Those of the data path are linked with it.
+$(B)/tests/bench/ring-path: $(LIB)
 $(BENCHES): $(B)/%: $(B)/obj/%.o
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
-	$(link)
+	$(link) $(XEN_LIBS) $(GLIB_LIBS)
 
-.PHONY: bench
-## bench: what a choice in the code was measured with: prints "ratio NAME VALUE"
-bench: packages $(BENCHES)
-	$(Q)for bench in $(BENCHES); do unshare --net $$bench || exit 1; done
+.PHONY: bench bench-xen bench-report bench-compare
+## bench: what it costs where there is no Xen: prints "value NAME NUMBER UNIT" and "ratio NAME NUMBER"
+bench: packages programs $(TEST_PROGRAMS) $(BENCHES)
+	@env $(TEST_ENV) tests/bench/bench $(BENCH)
+
+## bench-xen: against other back ends on real Xen in emulation, by instructions; WALL=1: by time
+bench-xen: packages programs
+	@env $(TEST_ENV) WALL='$(WALL)' tests/bench/bench-xen $(BENCH)
+
+## bench-report: build/bench/report.html of what bench and bench-xen have measured last
+bench-report: packages
+	@env $(TEST_ENV) tests/bench/bench-report
+
+## bench-compare: two results, A=FILE.json B=FILE.json: by how much each figure changed
+bench-compare:
+	@tests/bench/bench-compare '$(A)' '$(B)'
 
 .PHONY: demo
 ## demo: shows a guest's packets crossing the daemon, without Xen; XEN=1: on real Xen in emulation

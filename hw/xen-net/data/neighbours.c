@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * neighbours.c - the queues of one worker whose guests get frames directly from each other
+ *
+ * A hash table whose chains run through the queues, since a worker allocates nothing.
  */
 #include "data/neighbours.h"
 
@@ -8,75 +10,77 @@
 
 #include "data/queue-private.h"
 
+#define NEIGHBOURS_BUCKETS 64u
+
 struct XnNeighbours {
-    /* struct XnNeighbourPlace of a queue's configuration to that queue, which owns the key */
-    GHashTable *queues;
+    uint32_t count;
+    struct XnQueue *buckets[NEIGHBOURS_BUCKETS];
 };
 
-static guint neighbours_hash(gconstpointer key)
+/* The toolstack's addresses differ in their last octets. */
+static uint32_t neighbours_bucket(const uint8_t *mac)
 {
-    const struct XnNeighbourPlace *place = key;
-    guint hash = place->bridge;
-
-    for (size_t i = 0; i < sizeof(place->mac); i++) {
-        hash = hash * 31u + place->mac[i];
-    }
-    return hash;
+    return (mac[3] + 5u * mac[4] + mac[5]) % NEIGHBOURS_BUCKETS;
 }
 
-static gboolean neighbours_equal(gconstpointer a, gconstpointer b)
+static struct XnQueue *neighbours_look_up(const struct XnNeighbours *neighbours, uint32_t bridge,
+                                          const uint8_t *mac)
 {
-    const struct XnNeighbourPlace *left = a, *right = b;
+    struct XnQueue *queue = neighbours->buckets[neighbours_bucket(mac)];
 
-    return left->bridge == right->bridge && memcmp(left->mac, right->mac, sizeof(left->mac)) == 0;
+    while (queue && (queue->config.place.bridge != bridge ||
+                     memcmp(queue->config.place.mac, mac, sizeof(queue->config.place.mac)) != 0)) {
+        queue = queue->neighbour_next;
+    }
+    return queue;
 }
 
 struct XnNeighbours *neighbours_create(void)
 {
-    struct XnNeighbours *neighbours = g_new0(struct XnNeighbours, 1);
-
-    neighbours->queues = g_hash_table_new(neighbours_hash, neighbours_equal);
-    return neighbours;
+    return g_new0(struct XnNeighbours, 1);
 }
 
 void neighbours_destroy(struct XnNeighbours *neighbours)
 {
-    if (neighbours) {
-        g_hash_table_unref(neighbours->queues);
-        g_free(neighbours);
-    }
+    g_free(neighbours);
 }
 
 void neighbours_add(struct XnNeighbours *neighbours, struct XnQueue *queue)
 {
-    struct XnNeighbourPlace *place = &queue->config.place;
+    const struct XnNeighbourPlace *place = &queue->config.place;
+    struct XnQueue **bucket = &neighbours->buckets[neighbours_bucket(place->mac)];
 
-    if (place->bridge != 0 && !g_hash_table_contains(neighbours->queues, place)) {
-        g_hash_table_insert(neighbours->queues, place, queue);
+    if (place->bridge == 0 || neighbours_look_up(neighbours, place->bridge, place->mac)) {
+        return;
     }
+    queue->neighbour_next = *bucket;
+    *bucket = queue;
+    neighbours->count++;
 }
 
 void neighbours_remove(struct XnNeighbours *neighbours, struct XnQueue *queue)
 {
-    const struct XnNeighbourPlace *place = &queue->config.place;
+    struct XnQueue **link = &neighbours->buckets[neighbours_bucket(queue->config.place.mac)];
 
-    if (g_hash_table_lookup(neighbours->queues, place) == queue) {
-        g_hash_table_remove(neighbours->queues, place);
+    while (*link && *link != queue) {
+        link = &(*link)->neighbour_next;
+    }
+    if (*link) {
+        *link = queue->neighbour_next;
+        queue->neighbour_next = NULL;
+        neighbours->count--;
     }
 }
 
 bool neighbours_has_any(const struct XnNeighbours *neighbours, const struct XnQueue *queue)
 {
-    return queue->config.place.bridge != 0 && g_hash_table_size(neighbours->queues) > 1;
+    return queue->config.place.bridge != 0 && neighbours->count > 1;
 }
 
 struct XnQueue *neighbours_find(const struct XnNeighbours *neighbours, const struct XnQueue *queue,
                                 const uint8_t *mac)
 {
-    struct XnNeighbourPlace place = {.bridge = queue->config.place.bridge};
-    struct XnQueue *found;
+    struct XnQueue *found = neighbours_look_up(neighbours, queue->config.place.bridge, mac);
 
-    memcpy(place.mac, mac, sizeof(place.mac));
-    found = g_hash_table_lookup(neighbours->queues, &place);
     return found != queue ? found : NULL;
 }

@@ -88,6 +88,8 @@ struct XnQueue {
     struct XnGuestRxStall guest_rx_stall;
     /* when there is credit for the frame that is held; 0 = not waiting */
     uint64_t guest_rx_credit_ns;
+    /* the next in the worker's table of neighbours */
+    struct XnQueue *neighbour_next;
     /* a neighbour has a frame for this guest and no room in its ring */
     bool guest_rx_waited_for;
     /* until when neighbours' frames come through the port; 0 = they do not */

@@ -108,7 +108,26 @@ ip link set vif1.0 mtu 1400
 front_stop
 ok "unless somebody set another one meanwhile" link_mtu_is vif1.0 1400
 ok "(in the key)" wait_for 5 mtu_is 1 1400
-ok "the vif goes" toolstack vif-remove 1 0
+# The daemon may die meanwhile, and the guest, too.
+ip link set vif1.0 mtu 9000
+front_start 1 0 --features feature-sg=0
+ok "a guest without scatter-gather" wait_for 5 link_mtu_is vif1.0 1500
+daemon_kill
+daemon_start
+wait_for 10 said "vif1.0: adopted"
+front_stop
+ok "goes under another daemon: the interface has its own MTU again" wait_for 5 link_mtu_is vif1.0 9000
+front_start 1 0 --features feature-sg=0
+ok "another such guest" wait_for 5 link_mtu_is vif1.0 1500
+daemon_kill
+front_kill
+front_start 1 0 --features feature-sg=1 &
+starter=$!
+daemon_start
+wait $starter
+ok "comes back with scatter-gather while no daemon runs" wait_for 10 link_mtu_is vif1.0 9000
+is "nothing is remembered any more" "$(xenstore-read "$(backend_of 1 0)/mtu-lowered-from")" 0
+ok "the vif goes" toolstack vif-remove 1 0 --force
 fails "the key is not made again" xenstore-exists "$(frontend_of 1 0)/mtu"
 
 # frames NAME LENGTH OPTION...: both ways, through the bridge, without GSO

@@ -94,17 +94,30 @@ static void vif_link_set_mtu(struct XnVifLink *link, unsigned mtu, const char *n
     link->stale = true;
 }
 
-void vif_link_lower_mtu(struct XnVifLink *link, const char *name)
+static void vif_link_remember_mtu(struct XnVifLink *link, struct XnStore *store,
+                                  const char *directory, const char *name)
+{
+    g_autoptr(GError) error = NULL;
+
+    if (!vif_store_write_lowered(store, directory, link->mtu_lowered_from, &error)) {
+        log_debug(name, "cannot remember the interface's MTU: %s", error->message);
+    }
+}
+
+void vif_link_lower_mtu(struct XnVifLink *link, struct XnStore *store, const char *directory,
+                        const char *name)
 {
     struct XnLink now;
 
     if (link_watch_read(link->watch, link->index, &now, NULL) && now.mtu > ETHERMTU) {
-        vif_link_set_mtu(link, ETHERMTU, name);
         link->mtu_lowered_from = now.mtu;
+        vif_link_remember_mtu(link, store, directory, name);
+        vif_link_set_mtu(link, ETHERMTU, name);
     }
 }
 
-void vif_link_restore_mtu(struct XnVifLink *link, const char *name)
+void vif_link_restore_mtu(struct XnVifLink *link, struct XnStore *store, const char *directory,
+                          const char *name)
 {
     struct XnLink now;
 
@@ -116,4 +129,5 @@ void vif_link_restore_mtu(struct XnVifLink *link, const char *name)
         vif_link_set_mtu(link, link->mtu_lowered_from, name);
     }
     link->mtu_lowered_from = 0;
+    vif_link_remember_mtu(link, store, directory, name);
 }

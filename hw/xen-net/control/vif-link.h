@@ -41,9 +41,12 @@ bool vif_link_follow(struct XnVifLink *link, struct XnStore *store, const char *
 
 /*
  * A guest whose frames have one slot can have no larger MTU than Ethernet's: the interface gets
- * that, as with the kernel's netback, and its own one back when the guest has gone.
+ * that, as with the kernel's netback, and its own one back when the guest has gone, or another has
+ * come. What its own one is stands in `directory`, so that the next daemon knows.
  */
-void vif_link_lower_mtu(struct XnVifLink *link, const char *name);
-void vif_link_restore_mtu(struct XnVifLink *link, const char *name);
+void vif_link_lower_mtu(struct XnVifLink *link, struct XnStore *store, const char *directory,
+                        const char *name);
+void vif_link_restore_mtu(struct XnVifLink *link, struct XnStore *store, const char *directory,
+                          const char *name);
 
 #endif

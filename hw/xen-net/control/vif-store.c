@@ -152,6 +152,25 @@ bool vif_store_write_carrier(struct XnStore *store, const char *directory, bool 
     return vif_store_transact(store, vif_store_carrier_body, &work, error);
 }
 
+static bool vif_store_lowered_body(struct XnStore *store, void *opaque, GError **error)
+{
+    struct XnVifStoreWork *work = opaque;
+
+    if (!vif_store_check(store, work, error)) {
+        return false;
+    }
+    return !work->done ||
+           key_backend_mtu_lowered_from_write(store, work->directory, work->mtu, error);
+}
+
+bool vif_store_write_lowered(struct XnStore *store, const char *directory, unsigned mtu,
+                             GError **error)
+{
+    struct XnVifStoreWork work = {.directory = directory, .mtu = mtu};
+
+    return vif_store_transact(store, vif_store_lowered_body, &work, error);
+}
+
 static bool vif_store_mtu_body(struct XnStore *store, void *opaque, GError **error)
 {
     struct XnVifStoreWork *work = opaque;

@@ -35,6 +35,10 @@ bool vif_store_write_features(struct XnStore *store, const char *directory,
 bool vif_store_write_carrier(struct XnStore *store, const char *directory, bool carrier,
                              GError **error);
 
+/* Remembers the interface's own MTU for the next daemon; 0: it has it. Likewise. */
+bool vif_store_write_lowered(struct XnStore *store, const char *directory, unsigned mtu,
+                             GError **error);
+
 /* Writes the MTU into the frontend's directory, unless that is gone or says so already. */
 bool vif_store_write_mtu(struct XnStore *store, const char *frontend_directory, unsigned mtu,
                          GError **error);

@@ -75,9 +75,11 @@ static void vif_recall(struct XnVif *vif, enum xenbus_state node)
     g_autoptr(GError) error = NULL;
     g_autofree char *vifname = NULL;
     uint32_t queue_max = 0;
+    uint32_t mtu_lowered_from = 0;
 
     log_info(vif->name, "found in state %s", vif_state_name(node));
     key_backend_error_read(store, vif->directory, &vif->error, NULL);
+    key_backend_mtu_lowered_from_read(store, vif->directory, &mtu_lowered_from, NULL);
     if (key_backend_multi_queue_max_queues_read(store, vif->directory, &queue_max, NULL) &&
         queue_max > 0) {
         vif->queue_max = queue_max;
@@ -86,7 +88,9 @@ static void vif_recall(struct XnVif *vif, enum xenbus_state node)
     if (!vif_open_port(vif, vifname && port_exists(vifname) ? vifname : vif->name, carrier,
                        &error)) {
         vif_complain(vif, error->message);
+        return;
     }
+    vif->link.mtu_lowered_from = mtu_lowered_from;
 }
 
 struct XnVif *vif_create(struct XnVifHost *host, struct XnVifId id, enum xenbus_state node)
@@ -264,7 +268,9 @@ static bool vif_connect(struct XnVif *vif, bool adopt, GError **error)
     }
     config.frontend = &frontend;
     if (!frontend.features.sg) {
-        vif_link_lower_mtu(&vif->link, vif->name);
+        vif_link_lower_mtu(&vif->link, host->store, vif->directory, vif->name);
+    } else {
+        vif_link_restore_mtu(&vif->link, host->store, vif->directory, vif->name);
     }
     vif->connection = connection_open(&config, &local_error);
     if (vif->connection) {
@@ -318,9 +324,9 @@ static void vif_disconnect(struct XnVif *vif)
 {
     if (vif->connection) {
         connection_close(g_steal_pointer(&vif->connection));
-        vif_link_restore_mtu(&vif->link, vif->name);
         vif_log(vif, XN_LOG_INFO, "disconnected");
     }
+    vif_link_restore_mtu(&vif->link, vif->host->store, vif->directory, vif->name);
 }
 
 /* *ret_acted is false when the action failed for good, which changed the facts. */

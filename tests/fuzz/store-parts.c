@@ -30,6 +30,15 @@ void log_write(enum XnLogLevel level, const char *subject, const char *format, .
     va_end(arguments);
 }
 
+void log_write_shared(struct XnLogSharedLimit *limit, enum XnLogLevel level, const char *subject,
+                      const char *format, ...)
+{
+    (void)limit;
+    (void)level;
+    (void)subject;
+    (void)format;
+}
+
 void log_write_limited(struct XnLogLimit *limit, uint64_t now_ns, enum XnLogLevel level,
                        const char *subject, const char *format, ...)
 {

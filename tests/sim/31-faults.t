@@ -182,6 +182,16 @@ tolerated restrict:+1:EACCES
 tolerated notify:+3:EINVAL
 tolerated pending:+2:EINTR
 
+# The frames are there; the guest is not told.
+before=$(grep -c "notifying event channel" "$daemon_log" || true)
+fail "notify:+1+:EINVAL"
+start fault.sender timeout 3 xensim as 1 qnetfront --json --mode generate --count 20000 --size 60
+finish fault.sender >/dev/null || true
+fail
+between "calls that fail again and again are told of ten times a second" 1 \
+    $(($(grep -c "notifying event channel" "$daemon_log") - before)) 100
+sound "no notifications"
+
 ok "the sender ends" finish others.sender TERM
 ok "the other guest has lost nothing" finish others.receiver
 is "all frames came back" "$(field others.receiver frames_good)" "$(field others.sender frames_sent)"

@@ -142,6 +142,19 @@ bool log_limit_pass(struct XnLogLimit *limit, uint64_t now_ns, uint64_t *ret_sup
     return true;
 }
 
+static void log_line_after(enum XnLogLevel level, const char *subject, const char *text,
+                           uint64_t suppressed)
+{
+    if (suppressed > 0) {
+        g_autofree char *more = g_strdup_printf(
+            "%s (%" G_GUINT64_FORMAT " lines before it were left out)", text, (guint64)suppressed);
+
+        log_line(level, subject, more);
+    } else {
+        log_line(level, subject, text);
+    }
+}
+
 void log_write_limited(struct XnLogLimit *limit, uint64_t now_ns, enum XnLogLevel level,
                        const char *subject, const char *format, ...)
 {
@@ -155,12 +168,28 @@ void log_write_limited(struct XnLogLimit *limit, uint64_t now_ns, enum XnLogLeve
     va_start(arguments, format);
     text = g_strdup_vprintf(format, arguments);
     va_end(arguments);
-    if (suppressed > 0) {
-        g_autofree char *more = g_strdup_printf(
-            "%s (%" G_GUINT64_FORMAT " lines before it were left out)", text, (guint64)suppressed);
+    log_line_after(level, subject, text, suppressed);
+}
 
-        log_line(level, subject, more);
-    } else {
-        log_line(level, subject, text);
+void log_write_shared(struct XnLogSharedLimit *limit, enum XnLogLevel level, const char *subject,
+                      const char *format, ...)
+{
+    g_autofree char *text = NULL;
+    uint64_t suppressed = 0;
+    va_list arguments;
+    bool pass;
+
+    if (level > log_highest) {
+        return;
     }
+    g_mutex_lock(&limit->lock);
+    pass = log_limit_pass(&limit->limit, clock_now_ns(), &suppressed);
+    g_mutex_unlock(&limit->lock);
+    if (!pass) {
+        return;
+    }
+    va_start(arguments, format);
+    text = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    log_line_after(level, subject, text, suppressed);
 }

@@ -4,7 +4,8 @@
  *
  * Lines go to the journal when systemd started us, to standard error else. A line about one vif
  * names it first ("vif1.0: connected"); the journal gets the name as the field XN_SUBJECT too.
- * Lines that a guest can cause pass a limiter, so that no guest fills a disk.
+ * Lines that a guest can cause pass a limiter, so that no guest fills a disk: the vif's where it is
+ * at hand, else one for all guests at the place in the source (log_shared).
  */
 #ifndef XN_BASE_LOG_H
 #define XN_BASE_LOG_H
@@ -62,6 +63,23 @@ struct XnLogLimit {
  * that were refused since the last one that passed.
  */
 bool log_limit_pass(struct XnLogLimit *limit, uint64_t now_ns, uint64_t *ret_suppressed);
+
+/* One limiter for what any guest may cause at one place, on any thread. All zero is a fresh one. */
+struct XnLogSharedLimit {
+    GMutex lock;
+    struct XnLogLimit limit;
+};
+
+/* As log_write(), unless the limiter refuses it. */
+void log_write_shared(struct XnLogSharedLimit *limit, enum XnLogLevel level, const char *subject,
+                      const char *format, ...) G_GNUC_PRINTF(4, 5);
+
+/* The same with a limiter of its own. */
+#define log_shared(...)                             \
+    do {                                            \
+        static struct XnLogSharedLimit log_limit_;  \
+        log_write_shared(&log_limit_, __VA_ARGS__); \
+    } while (0)
 
 /* Writes a line that a guest caused, unless the limiter refuses it; says how many were refused. */
 void log_write_limited(struct XnLogLimit *limit, uint64_t now_ns, enum XnLogLevel level,

@@ -472,7 +472,8 @@ static void connection_end(struct XnConnection *connection, bool leave)
     connection->config.credit->guest_rx = connection->shared.guest_rx_credit;
     /* The first queue is the interface itself; the others come back with the next connection. */
     if (!leave && !port_set_queues(connection->config.port, 1, &error)) {
-        log_warning(connection->config.name, "%s", error->message);
+        log_write_limited(connection->config.log_limit, clock_now_ns(), XN_LOG_WARNING,
+                          connection->config.name, "%s", error->message);
     }
     g_free(connection);
 }
@@ -485,7 +486,8 @@ void connection_close(struct XnConnection *connection)
         return;
     }
     if (!port_set_carrier(connection->config.port, false, &error)) {
-        log_warning(connection->config.name, "%s", error->message);
+        log_write_limited(connection->config.log_limit, clock_now_ns(), XN_LOG_WARNING,
+                          connection->config.name, "%s", error->message);
     }
     connection_end(connection, false);
 }

@@ -45,7 +45,7 @@ void store_error_write(struct XnStore *store, uint32_t own_domid, struct XnVifId
     g_autoptr(GError) error = NULL;
 
     if (!store_transact(store, store_error_write_body, &work, &error)) {
-        log_warning(name, "%s", error->message);
+        log_shared(XN_LOG_WARNING, name, "%s", error->message);
     }
 }
 
@@ -101,7 +101,7 @@ void store_error_clear(struct XnStore *store, uint32_t own_domid, struct XnVifId
     g_autoptr(GError) error = NULL;
 
     if (!store_transact(store, store_error_clear_body, &work, &error)) {
-        log_warning(name, "%s", error->message);
+        log_shared(XN_LOG_WARNING, name, "%s", error->message);
     }
 }
 

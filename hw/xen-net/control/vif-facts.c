@@ -22,7 +22,7 @@ void vif_watch_frontend(struct XnVif *vif)
 
     vif->watched = store_watch(vif->host->store, vif->frontend_directory, token, &error);
     if (!vif->watched && vif->polls == 0) {
-        log_debug(vif->name, "%s; polling the frontend instead", error->message);
+        log_shared(XN_LOG_DEBUG, vif->name, "%s; polling the frontend instead", error->message);
     }
 }
 

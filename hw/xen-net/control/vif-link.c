@@ -15,6 +15,7 @@
 
 #include <net/ethernet.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "control/vif-store.h"
 
@@ -39,14 +40,14 @@ static bool vif_link_is_up(struct XnVifLink *link, const char *name)
     struct XnLink bridge;
 
     if (!link_watch_read(link->watch, link->index, &link->link, &error)) {
-        log_debug(name, "%s", error->message);
+        log_shared(XN_LOG_DEBUG, name, "%s", error->message);
         return true;
     }
     if (!link->link.up || link->link.bridge == 0) {
         return link->link.up;
     }
     if (!link_watch_read(link->watch, link->link.bridge, &bridge, &error)) {
-        log_debug(name, "bridge: %s", error->message);
+        log_shared(XN_LOG_DEBUG, name, "bridge: %s", error->message);
         return true;
     }
     return bridge.up;
@@ -75,7 +76,8 @@ bool vif_link_follow(struct XnVifLink *link, struct XnStore *store, const char *
 
         link->mtu = link->link.mtu;
         if (!vif_store_write_mtu(store, frontend_directory, link->mtu, &local_error)) {
-            log_debug(name, "cannot tell the guest its MTU: %s", local_error->message);
+            log_shared(XN_LOG_DEBUG, name, "cannot tell the guest its MTU: %s",
+                       local_error->message);
         }
     }
     link->stale = false;
@@ -87,9 +89,11 @@ static void vif_link_set_mtu(struct XnVifLink *link, unsigned mtu, const char *n
     g_autoptr(GError) error = NULL;
 
     if (link_watch_set_mtu(link->watch, link->index, mtu, &error)) {
-        log_info(name, "the interface's MTU is %u now", mtu);
+        log_write_limited(&link->log_limit, clock_now_ns(), XN_LOG_INFO, name,
+                          "the interface's MTU is %u now", mtu);
     } else {
-        log_warning(name, "%s", error->message);
+        log_write_limited(&link->log_limit, clock_now_ns(), XN_LOG_WARNING, name, "%s",
+                          error->message);
     }
     link->stale = true;
 }
@@ -100,7 +104,7 @@ static void vif_link_remember_mtu(struct XnVifLink *link, struct XnStore *store,
     g_autoptr(GError) error = NULL;
 
     if (!vif_store_write_lowered(store, directory, link->mtu_lowered_from, &error)) {
-        log_debug(name, "cannot remember the interface's MTU: %s", error->message);
+        log_shared(XN_LOG_DEBUG, name, "cannot remember the interface's MTU: %s", error->message);
     }
 }
 

@@ -8,6 +8,7 @@
 #ifndef XN_CONTROL_VIF_LINK_H
 #define XN_CONTROL_VIF_LINK_H
 
+#include "base/log.h"
 #include "port/link-watch.h"
 #include "xen/store.h"
 
@@ -24,6 +25,8 @@ struct XnVifLink {
     unsigned mtu;
     /* What it was before it was lowered for a guest without scatter-gather; 0: it was not. */
     unsigned mtu_lowered_from;
+    /* For what the guest causes by connecting again and again. */
+    struct XnLogLimit log_limit;
 };
 
 /* For the interface `index`. `watch` outlives it. */

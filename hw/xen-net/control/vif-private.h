@@ -47,6 +47,8 @@ struct XnVif {
     /* Why the last look failed, said once; NULL when it did not. */
     char *trouble;
     struct XnLogLimit log_limit;
+    /* So that debugging hides nothing else. */
+    struct XnLogLimit debug_limit;
 };
 
 /* Writes a line about the vif, unless its guest has caused too many. */

@@ -32,7 +32,9 @@
 
 void vif_log(struct XnVif *vif, enum XnLogLevel level, const char *text)
 {
-    log_write_limited(&vif->log_limit, clock_now_ns(), level, vif->name, "%s", text);
+    struct XnLogLimit *limit = level == XN_LOG_DEBUG ? &vif->debug_limit : &vif->log_limit;
+
+    log_write_limited(limit, clock_now_ns(), level, vif->name, "%s", text);
 }
 
 void vif_complain(struct XnVif *vif, const char *complaint)
@@ -382,7 +384,8 @@ static void vif_entered(struct XnVif *vif, enum xenbus_state next)
     vif->facts.own = next;
     vif->facts.node = next;
     vif->facts.waited = false;
-    log_debug(vif->name, "state %s", vif_state_name(next));
+    log_write_limited(&vif->debug_limit, clock_now_ns(), XN_LOG_DEBUG, vif->name, "state %s",
+                      vif_state_name(next));
 }
 
 static gboolean vif_close_timeout(gpointer opaque)

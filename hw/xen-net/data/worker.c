@@ -74,7 +74,8 @@ static void worker_watch(struct XnWorker *worker, struct XnPollSource *source, u
                   : source->events == 0 ? EPOLL_CTL_ADD
                                         : EPOLL_CTL_MOD,
                   source->fd, &event) < 0) {
-        log_error(NULL, "epoll on descriptor %d failed: %s", source->fd, g_strerror(errno));
+        log_shared(XN_LOG_ERROR, NULL, "epoll on descriptor %d failed: %s", source->fd,
+                   g_strerror(errno));
         return;
     }
     source->events = events;

@@ -42,8 +42,8 @@ struct XnEvtchn *evtchn_open(uint32_t domid, GError **error)
     }
     /* Kernels before 4.8 cannot restrict a handle; it is a second line of defence only. */
     if (xenevtchn_restrict(handle, (domid_t)domid) != 0) {
-        log_debug(NULL, "event channel handle for domain %u is not restricted: %s", domid,
-                  g_strerror(errno));
+        log_shared(XN_LOG_DEBUG, NULL, "event channel handle for domain %u is not restricted: %s",
+                   domid, g_strerror(errno));
     }
     evtchn = g_new0(struct XnEvtchn, 1);
     evtchn->handle = handle;
@@ -91,13 +91,15 @@ uint32_t evtchn_take(struct XnEvtchn *evtchn)
 void evtchn_unmask(struct XnEvtchn *evtchn, uint32_t channel)
 {
     if (xenevtchn_unmask(evtchn->handle, channel) != 0) {
-        log_error(NULL, "unmasking event channel %u failed: %s", channel, g_strerror(errno));
+        log_shared(XN_LOG_ERROR, NULL, "unmasking event channel %u failed: %s", channel,
+                   g_strerror(errno));
     }
 }
 
 void evtchn_notify(struct XnEvtchn *evtchn, uint32_t channel)
 {
     if (xenevtchn_notify(evtchn->handle, channel) != 0) {
-        log_error(NULL, "notifying event channel %u failed: %s", channel, g_strerror(errno));
+        log_shared(XN_LOG_ERROR, NULL, "notifying event channel %u failed: %s", channel,
+                   g_strerror(errno));
     }
 }

@@ -82,7 +82,7 @@ void *gnttab_map(struct XnGnttab *gnttab, uint32_t domid, uint32_t ref, bool wri
 void gnttab_unmap(struct XnGnttab *gnttab, void *page)
 {
     if (page && xengnttab_unmap(gnttab->handle, page, 1) != 0) {
-        log_error(NULL, "unmapping a granted page failed: %s", g_strerror(errno));
+        log_shared(XN_LOG_ERROR, NULL, "unmapping a granted page failed: %s", g_strerror(errno));
     }
 }
 

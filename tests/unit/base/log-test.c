@@ -86,6 +86,10 @@ static void test_lines(void)
             log_write_limited(&limit, 0, XN_LOG_WARNING, "vif2.0", "line %u", i);
         }
         log_write_limited(&limit, XN_NS_PER_S, XN_LOG_WARNING, "vif2.0", "later");
+        for (unsigned i = 0; i < 100000; i++) {
+            log_shared(XN_LOG_ERROR, NULL, "at one place %u", i);
+        }
+        log_shared(XN_LOG_ERROR, NULL, "elsewhere");
         return;
     }
     g_test_trap_subprocess(NULL, 0, 0);
@@ -98,6 +102,8 @@ static void test_lines(void)
                               "out)\n*");
     g_test_trap_assert_stderr_unmatched("*not to be seen*");
     g_test_trap_assert_stderr_unmatched("*line 10\n*");
+    g_test_trap_assert_stderr("*at one place 9\n*error: elsewhere\n*");
+    g_test_trap_assert_stderr_unmatched("*at one place 10\n*");
 }
 
 int main(int argc, char **argv)

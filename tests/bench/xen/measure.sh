@@ -11,9 +11,7 @@
 #   figure MEASURE SIDE VALUE         what was measured
 #   counts MEASURE {JSON}             by how much our daemon's counters grew meanwhile
 
-# repeats, seconds, pings, guest_type, daemon_options: from bench-xen
-# shellcheck source=/dev/null
-. ./settings
+# shellcheck disable=SC2154 # repeats, seconds, pings, guest_type, daemon_options, vif_keys: from bench-xen
 
 # By side; the scenario fills them in.
 declare -A guest_name guest_address peer_name peer_address
@@ -120,8 +118,8 @@ counts() {
     our_stats | jq -c --argjson before "$2" '
         def sums($stats): [$stats.vifs[].queues[] | to_entries[]] | group_by(.key) |
             map({(.[0].key): map(.value) | add}) | add;
-        sums(.) as $now | sums($before) as $then |
-        $now | with_entries(.value -= ($then[.key] // 0)) | with_entries(select(.value != 0))' |
+        sums(.) as $now | sums($before) as $old |
+        $now | with_entries(.value -= ($old[.key] // 0)) | with_entries(select(.value != 0))' |
         sed "s/^/counts $1 /"
 }
 
@@ -150,7 +148,6 @@ make_guest() { # NAME ADDRESS [VIF-KEYS]
     guest_config "$1" "$guest_type" "$2/24" "'mac=00:16:3e:00:00:0${2##*.},bridge=xenbr0${3:+,$3}'"
     xl create "/tmp/$1.cfg" > /dev/null || give_up "xl create of $1 failed"
     wait_guest "$1" 120 || give_up "the guest $1 did not boot"
-    # shellcheck disable=SC2016 # expanded in the guest
-    guest "$1" 60 'tries=0; until ping -q -c 1 -W 1 '$backend_address' || [ $tries = 30 ]; do
-        tries=$((tries + 1)); done' > /dev/null
+    guest "$1" 60 "tries=0; until ping -q -c 1 -W 1 $backend_address || [ \$tries = 30 ]; do" \
+        "tries=\$((tries + 1)); done" > /dev/null
 }

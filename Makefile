@@ -289,8 +289,8 @@ ifneq ($(filter test,$(PACKAGES_NEEDED)),)
 $(OBJECTS): | packages
 endif
 
-# The first does more of the same with SOAK=1.
-SOAK_TESTS = tests/sim/51-cycles.t $(SIM_LONG) $(XEN_LONG)
+# The first two do more of the same with SOAK=1.
+SOAK_TESTS = tests/sim/51-cycles.t tests/xen/35-any-moment.t $(SIM_LONG) $(XEN_LONG)
 SOAK_TIMEOUT := 7200
 
 .PHONY: check check-unit check-sim check-contract check-hygiene check-xen check-soak

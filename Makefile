@@ -60,7 +60,7 @@ WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpo
 	-Wformat=2 -Wundef -Wvla -Wimplicit-fallthrough -Wcast-align $(if $(WERROR),-Werror)
 
 DEFINES := -D_GNU_SOURCE -D__XEN_INTERFACE_VERSION__=0x00040d00 \
-	-DXN_VERSION=\"$(VERSION)\" -DXN_SYSCONFDIR=\"$(SYSCONFDIR)\"
+	$(if $(SDT),-DXN_HAVE_SDT) -DXN_VERSION=\"$(VERSION)\" -DXN_SYSCONFDIR=\"$(SYSCONFDIR)\"
 
 ifdef SANITIZE
 HARDEN_CC := -fsanitize=$(SANITIZE) -fno-sanitize-recover=undefined -fno-omit-frame-pointer
@@ -132,11 +132,17 @@ objects: $(OBJECTS)
 
 # The schema of the xenstore keys becomes typed readers and writers.
 ifneq ($(wildcard xenstore-schema/generate),)
-GENERATED := $(B)/generated/xenstore-keys.h
-$(GENERATED): xenstore-schema/generate $(wildcard xenstore-schema/*.schema)
+GENERATED := $(B)/generated/xenstore-keys.h $(B)/generated/trace.h
+$(B)/generated/xenstore-keys.h: xenstore-schema/generate $(wildcard xenstore-schema/*.schema)
 	$(call say,GEN,$@)
 	@mkdir -p $(@D)
 	$(Q)xenstore-schema/generate header >$@
+
+# So do the trace points.
+$(B)/generated/trace.h: scripts/generate-trace hw/xen-net/base/trace-events
+	$(call say,GEN,$@)
+	@mkdir -p $(@D)
+	$(Q)scripts/generate-trace header >$@
 
 .PHONY: schema
 ## schema: the table of all xenstore keys, xenstore-schema/README.md
@@ -413,6 +419,7 @@ DOCDIR = $(PREFIX)/share/doc/qnetback
 DOC_FILES := README.md LICENSE CHANGELOG.md xenstore-schema/README.md \
 	$(wildcard docs/*.md docs/design/*.md)
 LIBEXECDIR = $(PREFIX)/libexec
+DATADIR = $(PREFIX)/share/qnetback
 # Of the system's own services, which look below /usr and /usr/local alike.
 SYSTEMLIBDIR = $(PREFIX)/lib
 
@@ -437,6 +444,10 @@ install: programs man install-service
 	done
 	for file in $(DOC_FILES); do \
 		$(install_data) $$file $(DESTDIR)$(DOCDIR)/$$file || exit 1; \
+	done
+
+	cd contrib && for file in bpftrace/*.bt grafana/*.json; do \
+		install -D -m $$([ -x $$file ] && echo 755 || echo 644) $$file $(DESTDIR)$(DATADIR)/$$file || exit 1; \
 	done
 
 # The configuration file, the systemd unit, and what goes with it: user, udev rule, blacklist.

@@ -26,6 +26,7 @@
 #include "control/store-error.h"
 #include "control/vif-store.h"
 #include "xenstore-keys.h"
+#include "trace.h"
 
 /* More steps than any way through the state machine has: a backstop, not a limit. */
 #define VIF_STEPS_MAX 32
@@ -386,6 +387,8 @@ static void vif_entered(struct XnVif *vif, enum xenbus_state next)
     vif->facts.waited = false;
     log_write_limited(&vif->debug_limit, clock_now_ns(), XN_LOG_DEBUG, vif->name, "state %s",
                       vif_state_name(next));
+    trace_vif_state(vif->name, next);
+    log_debug(vif->name, "state %s", vif_state_name(next));
 }
 
 static gboolean vif_close_timeout(gpointer opaque)

@@ -3,6 +3,7 @@
  * copy-batch.c - grant-copy operations gathered for one call
  */
 #include "data/copy-batch.h"
+#include "trace.h"
 
 typedef union xengnttab_copy_ptr XnCopyEnd;
 
@@ -78,7 +79,9 @@ void copy_batch_between(struct XnCopyBatch *batch, const struct XnCopySource *so
 
 void copy_batch_flush(struct XnCopyBatch *batch)
 {
+    trace_copy_begin(batch, batch->count);
     gnttab_copy(batch->gnttab, batch->segments, batch->count);
+    trace_copy_end(batch, batch->count);
 }
 
 bool copy_batch_succeeded(const struct XnCopyBatch *batch, uint32_t first, uint32_t count)

@@ -18,6 +18,7 @@
  */
 #include "base/clock.h"
 #include "data/queue-private.h"
+#include "trace.h"
 
 bool guest_rx_room(struct XnQueue *queue, uint32_t *ret_posted)
 {
@@ -118,6 +119,7 @@ static void guest_rx_tell_stall(struct XnQueue *queue)
     } else {
         __atomic_fetch_and(&config->shared->guest_rx_stalled, ~bit, __ATOMIC_RELAXED);
     }
+    trace_guest_rx_stall(queue, config->domid, config->index, queue->guest_rx_stall.stalled);
     config->stalled(config->opaque);
 }
 
@@ -162,6 +164,8 @@ static enum XnGuestRxFate guest_rx_admit(struct XnQueue *queue, struct XnGuestRx
         queue->guest_rx_slots_needed = needed;
         queue->guest_rx_waits_for = slot->queue;
         counter_add(&slot->queue->config.counters->guest_rx_no_slots, 1);
+        trace_guest_rx_no_slots(slot->queue, slot->queue->config.domid, slot->queue->config.index,
+                                needed);
         return XN_GUEST_RX_WAIT;
     }
     if (credit_is_limited(credit) &&
@@ -229,6 +233,7 @@ static uint32_t guest_rx_receive(struct XnQueue *queue, struct XnTurn *turn, uin
         kept++;
     }
     *ret_kept = kept;
+    trace_guest_rx_received(queue, queue->config.domid, queue->config.index, taken);
     return taken;
 }
 
@@ -317,7 +322,10 @@ void guest_rx_answer(const struct XnTurn *turn, const struct XnGuestRxSlot *slot
 
 void guest_rx_publish(struct XnQueue *queue)
 {
-    if (ring_guest_rx_push(&queue->guest_rx_ring)) {
+    bool notify = ring_guest_rx_push(&queue->guest_rx_ring);
+
+    trace_guest_rx_published(queue, queue->config.domid, queue->config.index, notify);
+    if (notify) {
         evtchn_notify(queue->config.evtchn, queue->config.guest_rx_channel);
         counter_add(&queue->config.counters->guest_rx_notifies, 1);
     }

@@ -20,6 +20,7 @@
 
 #include "base/clock.h"
 #include "data/queue-private.h"
+#include "trace.h"
 
 /* Copies all requests that the guest has posted into the journal. */
 static bool guest_tx_collect(struct XnQueue *queue)
@@ -110,6 +111,7 @@ static uint32_t guest_tx_parse(struct XnQueue *queue, struct XnTurn *turn, uint3
         start += slot->packet.entry_count;
         count++;
     }
+    trace_guest_tx_parsed(queue, queue->config.domid, queue->config.index, count);
     return count;
 }
 
@@ -318,6 +320,7 @@ static uint32_t guest_tx_send_all(struct XnQueue *queue, struct XnTurn *turn, ui
         }
         if (!guest_tx_send(queue, slot)) {
             queue->guest_tx_port_full = true;
+            trace_guest_tx_port_full(queue, queue->config.domid, queue->config.index);
             return i;
         }
     }
@@ -329,11 +332,16 @@ static void guest_tx_respond(struct XnQueue *queue, struct XnTurn *turn, uint32_
 {
     netif_tx_back_ring_t *ring = &queue->guest_tx_ring;
     uint32_t first = ring->rsp_prod_pvt;
+    bool notify;
 
     for (uint32_t i = 0; i < count; i++) {
         const struct XnGuestTxSlot *slot = &turn->guest_tx[i];
 
         queue->guest_tx_delivered[ring->rsp_prod_pvt % XN_RING_SIZE] = false;
+        if (slot->status == NETIF_RSP_ERROR) {
+            trace_guest_tx_error(queue, queue->config.domid, queue->config.index,
+                                 slot->packet.size);
+        }
         for (uint32_t k = 0; k < slot->packet.entry_count; k++) {
             if (k >= 1 && k <= slot->packet.extra_count) {
                 ring_guest_tx_respond(ring, 0, NETIF_RSP_NULL);
@@ -349,7 +357,10 @@ static void guest_tx_respond(struct XnQueue *queue, struct XnTurn *turn, uint32_
         return;
     }
     counter_add(&queue->config.counters->guest_tx_responses, ring->rsp_prod_pvt - first);
-    if (ring_guest_tx_push(ring)) {
+    notify = ring_guest_tx_push(ring);
+    trace_guest_tx_responded(queue, queue->config.domid, queue->config.index,
+                             ring->rsp_prod_pvt - first, notify);
+    if (notify) {
         evtchn_notify(queue->config.evtchn, queue->config.guest_tx_channel);
         counter_add(&queue->config.counters->guest_tx_notifies, 1);
     }

@@ -27,6 +27,7 @@
 #include "base/log.h"
 #include "data/neighbours.h"
 #include "data/queue-private.h"
+#include "trace.h"
 
 #define WORKER_EVENTS 64
 /* Events without work that a well-behaved guest may send in a row, when it races with us. */
@@ -114,6 +115,7 @@ static void worker_take_event(struct XnWorker *worker, struct XnQueue *queue)
     }
     counter_add(&queue->config.counters->evtchn_events, 1);
     queue->event_since_work = true;
+    trace_evtchn_event(queue, queue->config.domid, queue->config.index);
     if (channel == queue->config.guest_tx_channel) {
         queue->guest_tx_masked = true;
         queue->guest_tx_ready = !queue->guest_tx_port_full;
@@ -202,6 +204,7 @@ static void worker_stop_broken(struct XnWorker *worker, struct XnQueue *queue)
     worker_watch(worker, &queue->port_source, 0);
     queue->deadline_ns = 0;
     queue->broken_told = true;
+    trace_queue_broken(queue, queue->config.domid, queue->config.index, queue->broken_reason);
     queue->config.broken(queue->config.opaque, queue->broken_reason);
 }
 

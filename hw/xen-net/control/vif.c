@@ -388,7 +388,6 @@ static void vif_entered(struct XnVif *vif, enum xenbus_state next)
     log_write_limited(&vif->debug_limit, clock_now_ns(), XN_LOG_DEBUG, vif->name, "state %s",
                       vif_state_name(next));
     trace_vif_state(vif->name, next);
-    log_debug(vif->name, "state %s", vif_state_name(next));
 }
 
 static gboolean vif_close_timeout(gpointer opaque)

@@ -270,6 +270,17 @@ void connection_set_multicast_filter(struct XnConnection *connection, bool on)
     connection->frontend.multicast_filter = on;
 }
 
+void connection_set_down(struct XnConnection *connection, bool down G_GNUC_UNUSED)
+{
+    g_assert(connection);
+}
+
+bool connection_is_stalled(const struct XnConnection *connection)
+{
+    g_assert(connection);
+    return false;
+}
+
 uint64_t connection_serial(const struct XnConnection *connection)
 {
     return connection->config.serial;

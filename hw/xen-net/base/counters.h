@@ -39,6 +39,7 @@
     X(guest_tx_drop_bad_header, "packets", "bad_header",                                           \
       "headers do not match the offload asked for")                                                \
     X(guest_tx_drop_port, "packets", "port", "the port refused the frame (down, no memory)")       \
+    X(guest_tx_drop_admin_down, "packets", "admin_down", "the administrator set the vif down")     \
     X(guest_rx_packets, "packets", NULL, "frames given to the guest")                              \
     X(guest_rx_bytes, "bytes", NULL, "bytes of those frames, Ethernet header included")            \
     X(guest_rx_slots, "slots", NULL, "ring slots used for those frames, extra info included")      \
@@ -60,6 +61,7 @@
     X(guest_rx_drop_bad_grant, "packets", "bad_grant", "a grant could not be copied to")           \
     X(guest_rx_drop_too_big, "packets", "too_big", "larger than what the guest can take")          \
     X(guest_rx_drop_bad_header, "packets", "bad_header", "offload that the guest did not ask for") \
+    X(guest_rx_drop_admin_down, "packets", "admin_down", "the administrator set the vif down")     \
     X(evtchn_events, "events", NULL, "events taken from the guest")                                \
     X(evtchn_spurious, "events", NULL, "events from the guest that brought no work")
 

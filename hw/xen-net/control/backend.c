@@ -36,6 +36,8 @@
 #define BACKEND_PERIOD_MS 20u
 /* Looks that a vif gets at once in a period; connecting takes about as many. */
 #define BACKEND_PERIOD_LOOKS 4u
+/* How often guests are looked at that may take no frames. */
+#define BACKEND_STALL_S 1u
 /* Changes of interfaces that are taken before they are acted on. */
 #define BACKEND_LINKS_BATCH 256
 /* Where Linux lists the vifs that it has seen; the name is followed by -DOMID-DEVID. */
@@ -59,6 +61,7 @@ struct XnBackend {
     uint64_t stamp;
     guint retry_timer;
     guint poll_timer;
+    guint stall_timer;
     bool poll_said;
     bool left_removed;
     bool stopping;
@@ -134,8 +137,22 @@ fail:
 static void backend_hinted(void *opaque, const struct XnStoreHints *hints);
 static gboolean backend_links_changed(gint fd, GIOCondition condition, gpointer opaque);
 
+static gboolean backend_check_stalls(gpointer opaque)
+{
+    struct XnBackend *backend = opaque;
+    GHashTableIter iter;
+    gpointer vif;
+
+    g_hash_table_iter_init(&iter, backend->vifs);
+    while (g_hash_table_iter_next(&iter, NULL, &vif)) {
+        vif_check_stall(vif);
+    }
+    return G_SOURCE_CONTINUE;
+}
+
 bool backend_start(struct XnBackend *backend, GError **error)
 {
+    backend->stall_timer = g_timeout_add_seconds(BACKEND_STALL_S, backend_check_stalls, backend);
     backend->link_source =
         g_unix_fd_add(link_watch_fd(backend->link_watch), G_IO_IN, backend_links_changed, backend);
     /* The first event comes by itself, and makes us look at everything. */
@@ -524,6 +541,9 @@ void backend_free(struct XnBackend *backend)
     }
     if (backend->period_timer != 0) {
         g_source_remove(backend->period_timer);
+    }
+    if (backend->stall_timer != 0) {
+        g_source_remove(backend->stall_timer);
     }
     g_hash_table_destroy(backend->hinted);
     g_hash_table_iter_init(&iter, backend->vifs);

@@ -434,6 +434,32 @@ void connection_set_multicast_filter(struct XnConnection *connection, bool on)
     mcast_set_filter(&connection->shared.memory->mcast, on);
 }
 
+void connection_set_down(struct XnConnection *connection, bool down)
+{
+    __atomic_store_n(&connection->shared.admin_down, down, __ATOMIC_RELAXED);
+}
+
+void connection_inspect(struct XnConnection *connection, unsigned index,
+                        struct XnQueueView *ret_view, unsigned *ret_worker)
+{
+    struct XnConnectionQueue *queue = &connection->queues[index];
+
+    worker_inspect_queue(queue->worker, queue->queue, ret_view);
+    *ret_worker = worker_index(queue->worker);
+}
+
+void connection_kick(struct XnConnection *connection)
+{
+    for (unsigned i = 0; i < connection->frontend.queue_count; i++) {
+        worker_kick_queue(connection->queues[i].worker, connection->queues[i].queue);
+    }
+}
+
+bool connection_is_stalled(const struct XnConnection *connection)
+{
+    return connection->stalled;
+}
+
 static void connection_stop_queue(struct XnConnection *connection, unsigned index)
 {
     struct XnConnectionQueue *queue = &connection->queues[index];

@@ -90,6 +90,19 @@ bool connection_set_bridge(struct XnConnection *connection, unsigned bridge);
 /* Does the guest want to have its multicast frames filtered? */
 void connection_set_multicast_filter(struct XnConnection *connection, bool on);
 
+/* Drops all frames, both ways, or no longer. The guest is not told. */
+void connection_set_down(struct XnConnection *connection, bool down);
+
+/* What queue `index` is doing, and the worker that serves it. */
+void connection_inspect(struct XnConnection *connection, unsigned index,
+                        struct XnQueueView *ret_view, unsigned *ret_worker);
+
+/* Has all queues looked at afresh, and the guest told to look. */
+void connection_kick(struct XnConnection *connection);
+
+/* Has the guest taken no frames for so long that its interface has no carrier? */
+bool connection_is_stalled(const struct XnConnection *connection);
+
 uint64_t connection_serial(const struct XnConnection *connection);
 const struct XnFrontend *connection_frontend(const struct XnConnection *connection);
 /* Pages of the guest that are mapped. */

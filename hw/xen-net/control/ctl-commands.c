@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "control/rings.h"
 #include "control/stats.h"
+#include "control/vif-set.h"
 
 static JsonNode *command_query_status(JsonObject *arguments G_GNUC_UNUSED, void *opaque,
                                       GError **error G_GNUC_UNUSED)
@@ -27,17 +29,74 @@ static JsonNode *command_query_status(JsonObject *arguments G_GNUC_UNUSED, void 
     return node;
 }
 
+/* The vif that the argument of that name names; NULL with an error. */
+static struct XnVif *command_find_vif(const struct XnCtlContext *context, JsonObject *arguments,
+                                      GError **error)
+{
+    const char *name = json_object_get_string_member(arguments, "vif");
+    struct XnVif *vif = backend_find(context->backend, name);
+
+    if (!vif) {
+        g_set_error(error, XN_CTL_ERROR, XN_CTL_ERROR_DEVICE_NOT_FOUND,
+                    "there is no vif '%s', see 'qnetctl list'", name);
+    }
+    return vif;
+}
+
+/* Likewise, of those that are connected. */
+static struct XnVif *command_find_connected(const struct XnCtlContext *context,
+                                            JsonObject *arguments, GError **error)
+{
+    struct XnVif *vif = command_find_vif(context, arguments, error);
+
+    if (vif && !vif_connection(vif)) {
+        g_set_error(error, XN_CTL_ERROR, XN_CTL_ERROR_GENERIC,
+                    "%s has no rings: it is not connected, see 'qnetctl show %s'",
+                    vif_status(vif).name, vif_status(vif).name);
+        return NULL;
+    }
+    return vif;
+}
+
 static JsonNode *command_query_vifs(JsonObject *arguments, void *opaque, GError **error)
 {
     const struct XnCtlContext *context = opaque;
     const char *name = json_object_get_string_member_with_default(arguments, "vif", NULL);
 
-    if (name && !backend_find(context->backend, name)) {
-        g_set_error(error, XN_CTL_ERROR, XN_CTL_ERROR_DEVICE_NOT_FOUND,
-                    "there is no vif '%s', see 'qnetctl list'", name);
+    if (name && !command_find_vif(context, arguments, error)) {
         return NULL;
     }
     return stats_vifs(context->backend, name);
+}
+
+static JsonNode *command_query_rings(JsonObject *arguments, void *opaque, GError **error)
+{
+    struct XnVif *vif = command_find_connected(opaque, arguments, error);
+
+    return vif ? rings_describe(vif) : NULL;
+}
+
+static JsonNode *command_kick(JsonObject *arguments, void *opaque, GError **error)
+{
+    struct XnVif *vif = command_find_connected(opaque, arguments, error);
+
+    if (!vif) {
+        return NULL;
+    }
+    log_info(vif_status(vif).name, "kicked by the administrator");
+    connection_kick(vif_connection(vif));
+    return ctl_empty();
+}
+
+static JsonNode *command_set_vif(JsonObject *arguments, void *opaque, GError **error)
+{
+    struct XnVif *vif = command_find_vif(opaque, arguments, error);
+
+    if (!vif || !vif_set(vif, json_object_get_string_member(arguments, "key"),
+                         json_object_get_string_member(arguments, "value"), error)) {
+        return NULL;
+    }
+    return ctl_empty();
 }
 
 static JsonNode *command_set_log_level(JsonObject *arguments, void *opaque G_GNUC_UNUSED,
@@ -78,6 +137,18 @@ static const struct XnCtlArgument query_vifs_arguments[] = {
     {NULL, XN_CTL_TEXT, false, NULL},
 };
 
+static const struct XnCtlArgument vif_arguments[] = {
+    {"vif", XN_CTL_TEXT, false, "such as vif1.0"},
+    {NULL, XN_CTL_TEXT, false, NULL},
+};
+
+static const struct XnCtlArgument set_vif_arguments[] = {
+    {"vif", XN_CTL_TEXT, false, "such as vif1.0"},
+    {"key", XN_CTL_TEXT, false, "what to set: the first words of " XN_VIF_SETTINGS},
+    {"value", XN_CTL_TEXT, false, "what to set it to: the second words of those"},
+    {NULL, XN_CTL_TEXT, false, NULL},
+};
+
 static const struct XnCtlArgument set_log_level_arguments[] = {
     {"level", XN_CTL_TEXT, false, "error, warning, info or debug"},
     {NULL, XN_CTL_TEXT, false, NULL},
@@ -87,6 +158,12 @@ const struct XnCtlCommand ctl_commands[] = {
     {"query-status", "The daemon: version, process, domain, workers", command_query_status, NULL},
     {"query-vifs", "All vifs: states, features, counters of each queue", command_query_vifs,
      query_vifs_arguments},
+    {"query-rings", "The rings of a vif, and what they wait for", command_query_rings,
+     vif_arguments},
+    {"kick", "Looks at a vif's rings as if its guest had just raised an event, and wakes the guest",
+     command_kick, vif_arguments},
+    {"set-vif", "Changes a setting of a vif, in xenstore; it takes effect at once", command_set_vif,
+     set_vif_arguments},
     {"set-log-level", "Logs more or less, until the daemon ends", command_set_log_level,
      set_log_level_arguments},
     {"leave",
@@ -96,16 +173,17 @@ const struct XnCtlCommand ctl_commands[] = {
 };
 
 static const char *const event_names[] = {
-    [XN_VIF_EVENT_ADDED] = "VIF_ADDED",
-    [XN_VIF_EVENT_CONNECTED] = "VIF_CONNECTED",
-    [XN_VIF_EVENT_CLOSED] = "VIF_CLOSED",
-    [XN_VIF_EVENT_REMOVED] = "VIF_REMOVED",
+    [XN_VIF_EVENT_ADDED] = "VIF_ADDED",     [XN_VIF_EVENT_CONNECTED] = "VIF_CONNECTED",
+    [XN_VIF_EVENT_CLOSED] = "VIF_CLOSED",   [XN_VIF_EVENT_STALLED] = "VIF_STALLED",
+    [XN_VIF_EVENT_RESUMED] = "VIF_RESUMED", [XN_VIF_EVENT_REMOVED] = "VIF_REMOVED",
 };
 
 const struct XnCtlEvent ctl_events[] = {
     {"VIF_ADDED", "A vif has appeared: vif, domid, devid, as in all events but the last"},
     {"VIF_CONNECTED", "A frontend is served: queues; adopted, when a daemon before us served it"},
     {"VIF_CLOSED", "A vif is closed: reason"},
+    {"VIF_STALLED", "A guest takes no frames, and its interface has no carrier"},
+    {"VIF_RESUMED", "A guest that was stalled takes frames again"},
     {"VIF_REMOVED", "A vif is gone"},
     {"EVENTS_LOST", "The client did not read: count events were not sent to it"},
     {NULL, NULL},

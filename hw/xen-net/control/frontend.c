@@ -20,7 +20,7 @@ static bool frontend_fail(GError **error, const char *format, ...)
 }
 
 static bool frontend_read_features(struct XnStore *store, const char *directory,
-                                   struct XnFeatures *ret_features, GError **error)
+                                   struct XnFeatures *ret_said, GError **error)
 {
     struct XnFeatures wanted = {0};
     bool no_csum_ipv4 = false;
@@ -38,7 +38,7 @@ static bool frontend_read_features(struct XnStore *store, const char *directory,
     }
     wanted.guest_rx_headroom = (uint16_t)headroom;
     wanted.csum_ipv4 = !no_csum_ipv4;
-    *ret_features = features_normalise(wanted);
+    *ret_said = wanted;
     return true;
 }
 
@@ -128,11 +128,12 @@ bool frontend_read(struct XnStore *store, const char *directory, unsigned queue_
                              key_frontend_multi_queue_num_queues.name, frontend.queue_count,
                              queue_max);
     }
-    if (!frontend_read_features(store, directory, &frontend.features, error) ||
+    if (!frontend_read_features(store, directory, &frontend.said, error) ||
         !key_frontend_request_multicast_control_read(store, directory, &filter, error) ||
         !frontend_read_ctrl_ring(store, directory, &frontend, error)) {
         return false;
     }
+    frontend.features = features_normalise(frontend.said);
     frontend.multicast_filter = filter != 0;
     for (unsigned i = 0; i < frontend.queue_count; i++) {
         g_autofree char *queue_directory = frontend.queue_count == 1

@@ -18,7 +18,9 @@ struct XnFrontendQueue {
 };
 
 struct XnFrontend {
+    /* What it can take, made consistent; and what its keys say, as they stand there. */
     struct XnFeatures features;
+    struct XnFeatures said;
     /* It wants only the multicast frames that it has asked for. */
     bool multicast_filter;
     unsigned queue_count;

@@ -4,7 +4,10 @@
  */
 #include "control/stats.h"
 
+#include <net/if.h>
 #include <string.h>
+
+#include "control/vif-explain.h"
 
 struct XnStatsVisit {
     JsonBuilder *builder;
@@ -52,6 +55,54 @@ static void add_features(JsonBuilder *builder, const struct XnFrontend *frontend
     json_builder_end_object(builder);
 }
 
+/* The interface in the host, and the bridge that it is in; by index, since scripts rename them. */
+static void add_interface(JsonBuilder *builder, const struct XnVifStatus *status)
+{
+    char interface[IF_NAMESIZE] = "";
+    char bridge[IF_NAMESIZE] = "";
+    const struct XnLink *link = &status->link->link;
+
+    add_text(builder, "interface",
+             status->interface ? if_indextoname(status->interface, interface) : NULL);
+    add_text(builder, "bridge", link->bridge ? if_indextoname(link->bridge, bridge) : NULL);
+    add_flag(builder, "interface_up", link->up);
+    add_number(builder, "mtu", link->mtu);
+}
+
+static void add_settings(JsonBuilder *builder, const struct XnVifStatus *status)
+{
+    const struct XnVifSettings *settings = status->settings;
+
+    json_builder_set_member_name(builder, "settings");
+    json_builder_begin_object(builder);
+    add_text(builder, "rate", settings->guest_tx_rate.text);
+    add_text(builder, "rx_rate", settings->guest_rx_rate.text);
+    add_text(builder, "rx_csum", settings->switches.fill_csum ? "fill" : "offload");
+    add_flag(builder, "gso", !settings->switches.no_gso);
+    add_flag(builder, "csum", !settings->switches.no_csum);
+    add_flag(builder, "admin_up", !settings->switches.admin_down);
+    add_flag(builder, "direct", status->direct);
+    json_builder_end_object(builder);
+}
+
+/* Why each feature is on or off. */
+static void add_negotiation(JsonBuilder *builder, const struct XnVifStatus *status)
+{
+    struct XnVifFeature features[XN_VIF_FEATURES];
+
+    vif_explain(status->connected, &status->settings->switches, status->direct, features);
+    json_builder_set_member_name(builder, "negotiation");
+    json_builder_begin_array(builder);
+    for (unsigned i = 0; i < XN_VIF_FEATURES; i++) {
+        json_builder_begin_object(builder);
+        add_text(builder, "name", features[i].name);
+        add_flag(builder, "on", features[i].on);
+        add_text(builder, "why", features[i].why);
+        json_builder_end_object(builder);
+    }
+    json_builder_end_array(builder);
+}
+
 static void add_queue(JsonBuilder *builder, const struct XnQueueCounters *counters)
 {
     json_builder_begin_object(builder);
@@ -80,10 +131,18 @@ static void visit_vif(const struct XnVif *vif, void *opaque)
     add_text(builder, "frontend_state", vif_state_name(status.frontend));
     add_flag(builder, "hotplug_connected", status.hotplug_connected);
     add_text(builder, "error", status.error);
+    add_text(builder, "complaint", status.complaint);
+    add_flag(builder, "hotplug_failed", status.hotplug_failed);
+    add_flag(builder, "stalled", status.stalled);
+    add_flag(builder, "polled", status.polled);
     add_text(builder, "buffers", visit->buffers);
     add_number(builder, "mapped_grants", status.mapped_grants);
+    add_interface(builder, &status);
+    add_settings(builder, &status);
     if (status.connected) {
+        add_number(builder, "queues_used", status.connected->queue_count);
         add_features(builder, status.connected);
+        add_negotiation(builder, &status);
     }
     json_builder_set_member_name(builder, "queues");
     json_builder_begin_array(builder);

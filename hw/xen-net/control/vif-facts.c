@@ -102,15 +102,27 @@ static bool vif_read_hotplug(struct XnVif *vif, GError **error)
 
 bool vif_read_frontend(struct XnVif *vif, struct XnFrontend *ret_frontend, GError **error)
 {
-    struct XnStore *store = vif->host->store;
-    g_autofree char *complaint = NULL;
-
-    if (!frontend_read(store, vif->frontend_directory, vif->queue_max, ret_frontend, error) ||
-        !vif_settings_restrict(store, vif->directory, &ret_frontend->features, &complaint, error)) {
+    if (!frontend_read(vif->host->store, vif->frontend_directory, vif->queue_max, ret_frontend,
+                       error)) {
         return false;
     }
-    vif_complain(vif, complaint);
+    ret_frontend->features = vif_settings_restrict(&vif->settings.switches, ret_frontend->features);
     return true;
+}
+
+/* What the administrator switches takes effect at once, as far as the frontend need not know. */
+static void vif_follow_features(struct XnVif *vif, const struct XnFeatures *features)
+{
+    g_autoptr(GError) error = NULL;
+
+    if (features_equal(features, &connection_frontend(vif->connection)->features)) {
+        return;
+    }
+    if (connection_set_features(vif->connection, features, &error)) {
+        vif_log(vif, XN_LOG_INFO, "guest_rx offloads have changed");
+    } else {
+        vif_fail(vif, XN_VIF_SHUT_UNTIL_RESTART, error->message);
+    }
 }
 
 /*
@@ -133,6 +145,9 @@ static void vif_reread_frontend(struct XnVif *vif)
     }
     known = connection_frontend(vif->connection);
     facts->rings_changed = !frontend_same_rings(&frontend, known);
+    if (features_equal(&frontend.said, &known->said)) {
+        vif_follow_features(vif, &frontend.features);
+    }
     facts->features_changed = !features_equal(&frontend.features, &known->features);
     if (!facts->rings_changed && frontend.multicast_filter != known->multicast_filter) {
         connection_set_multicast_filter(vif->connection, frontend.multicast_filter);
@@ -159,6 +174,28 @@ static bool vif_follow_rates(struct XnVif *vif, GError **error)
     if (changed && vif->connection) {
         connection_set_rates(vif->connection, &settings->guest_tx_rate.rate,
                              &settings->guest_rx_rate.rate);
+    }
+    return true;
+}
+
+static bool vif_follow_switches(struct XnVif *vif, GError **error)
+{
+    struct XnVifSwitches *switches = &vif->settings.switches;
+    g_autofree char *complaint = NULL;
+    bool was_down = switches->admin_down;
+
+    if (!vif_settings_read_switches(vif->host->store, vif->directory, switches, &complaint,
+                                    error)) {
+        return false;
+    }
+    vif_complain(vif, complaint);
+    if (switches->admin_down != was_down) {
+        log_info(vif->name, switches->admin_down
+                                ? "set down by the administrator: all frames are dropped"
+                                : "set up by the administrator");
+    }
+    if (vif->connection) {
+        connection_set_down(vif->connection, switches->admin_down);
     }
     return true;
 }
@@ -195,7 +232,7 @@ static bool vif_follow_direct(struct XnVif *vif, GError **error)
     if (!vif_read_direct(vif, error)) {
         return false;
     }
-    bridge = vif->direct && up ? vif->link.link.bridge : 0;
+    bridge = vif->direct && up && !vif->settings.switches.admin_down ? vif->link.link.bridge : 0;
     if (connection_set_bridge(vif->connection, bridge)) {
         vif_log(vif, XN_LOG_INFO,
                 bridge != 0 ? "frames of neighbours come directly"
@@ -211,8 +248,9 @@ bool vif_read_facts(struct XnVif *vif, GError **error)
 
     if (!vif_store_read_state(vif->host->store, frontend_state, &facts->frontend, error) ||
         !key_backend_online_read(vif->host->store, vif->directory, &facts->online, error) ||
-        !vif_read_hotplug(vif, error) || !vif_follow_rates(vif, error) ||
-        !vif_follow_link(vif, error) || !vif_follow_direct(vif, error)) {
+        !vif_read_hotplug(vif, error) || !vif_follow_switches(vif, error) ||
+        !vif_follow_rates(vif, error) || !vif_follow_link(vif, error) ||
+        !vif_follow_direct(vif, error)) {
         return false;
     }
     vif_reread_frontend(vif);

@@ -36,6 +36,8 @@ struct XnVif {
     struct XnVifCredit credit;
     struct XnQueueCounters counters[XN_VIF_QUEUES_MAX];
 
+    /* Its guest takes no frames, and people were told. */
+    bool stalled;
     guint close_timer;
     /* What stands in the error nodes; NULL when they are not there. */
     char *error;

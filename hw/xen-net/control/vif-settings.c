@@ -108,25 +108,77 @@ bool vif_settings_read_direct(struct XnStore *store, const char *directory,
     return true;
 }
 
-bool vif_settings_restrict(struct XnStore *store, const char *directory,
-                           struct XnFeatures *features, char **ret_complaint, GError **error)
+/* A flag with a mistake in it has its default, and the mistake is told. */
+static bool vif_settings_take_flag(bool read, GError *failure, char **complaint, GError **error)
 {
-    g_autofree char *csum = NULL;
+    g_autoptr(GError) local_error = failure;
 
-    *ret_complaint = NULL;
-    if (!key_backend_guest_rx_csum_read(store, directory, &csum, error)) {
+    if (read) {
+        return true;
+    }
+    if (local_error->domain != XN_STORE_KEY_ERROR) {
+        g_propagate_error(error, g_steal_pointer(&local_error));
         return false;
     }
-    if (strcmp(csum, GUEST_RX_CSUM_FILL) == 0) {
-        features->csum_ipv4 = false;
-        features->csum_ipv6 = false;
-        *features = features_normalise(*features);
-    } else if (strcmp(csum, GUEST_RX_CSUM_OFFLOAD) != 0) {
-        g_autofree char *quoted = store_key_quote(csum);
-
-        *ret_complaint = g_strdup_printf("%s is '%s', not " GUEST_RX_CSUM_OFFLOAD
-                                         " or " GUEST_RX_CSUM_FILL "; using " GUEST_RX_CSUM_OFFLOAD,
-                                         key_backend_guest_rx_csum.name, quoted);
-    }
+    g_free(*complaint);
+    *complaint = g_strdup_printf("%s; using the default", local_error->message);
     return true;
+}
+
+bool vif_settings_read_switches(struct XnStore *store, const char *directory,
+                                struct XnVifSwitches *ret_switches, char **ret_complaint,
+                                GError **error)
+{
+    struct XnVifSwitches switches = {0};
+    g_autofree char *complaint = NULL;
+    g_autofree char *guest_rx_csum = NULL;
+    GError *failure = NULL;
+    bool gso = true;
+    bool csum = true;
+    bool read;
+
+    *ret_complaint = NULL;
+    if (!key_backend_guest_rx_csum_read(store, directory, &guest_rx_csum, error)) {
+        return false;
+    }
+    if (strcmp(guest_rx_csum, GUEST_RX_CSUM_FILL) == 0) {
+        switches.fill_csum = true;
+    } else if (strcmp(guest_rx_csum, GUEST_RX_CSUM_OFFLOAD) != 0) {
+        g_autofree char *quoted = store_key_quote(guest_rx_csum);
+
+        complaint = g_strdup_printf("%s is '%s', not " GUEST_RX_CSUM_OFFLOAD
+                                    " or " GUEST_RX_CSUM_FILL "; using " GUEST_RX_CSUM_OFFLOAD,
+                                    key_backend_guest_rx_csum.name, quoted);
+    }
+    read = key_backend_admin_down_read(store, directory, &switches.admin_down, &failure);
+    if (!vif_settings_take_flag(read, g_steal_pointer(&failure), &complaint, error)) {
+        return false;
+    }
+    read = key_backend_gso_read(store, directory, &gso, &failure);
+    if (!vif_settings_take_flag(read, g_steal_pointer(&failure), &complaint, error)) {
+        return false;
+    }
+    read = key_backend_csum_read(store, directory, &csum, &failure);
+    if (!vif_settings_take_flag(read, g_steal_pointer(&failure), &complaint, error)) {
+        return false;
+    }
+    switches.no_gso = !gso;
+    switches.no_csum = !csum;
+    *ret_switches = switches;
+    *ret_complaint = g_steal_pointer(&complaint);
+    return true;
+}
+
+struct XnFeatures vif_settings_restrict(const struct XnVifSwitches *switches,
+                                        struct XnFeatures features)
+{
+    if (switches->no_csum || switches->fill_csum) {
+        features.csum_ipv4 = false;
+        features.csum_ipv6 = false;
+    }
+    if (switches->no_gso) {
+        features.gso_tcpv4 = false;
+        features.gso_tcpv6 = false;
+    }
+    return features_normalise(features);
 }

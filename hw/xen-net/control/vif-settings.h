@@ -19,10 +19,22 @@ struct XnVifRate {
     struct XnCreditRate rate;
 };
 
+/* All false: the defaults. */
+struct XnVifSwitches {
+    /* Frames are dropped, both ways. */
+    bool admin_down;
+    /* No super-frames, no blank checksums: guest_rx at once, guest_tx at the next connection. */
+    bool no_gso;
+    bool no_csum;
+    /* Every guest_rx frame has a complete checksum. */
+    bool fill_csum;
+};
+
 /* All zero: nothing read yet, no limits. */
 struct XnVifSettings {
     struct XnVifRate guest_tx_rate;
     struct XnVifRate guest_rx_rate;
+    struct XnVifSwitches switches;
 };
 
 /* Forgets what was read. */
@@ -58,8 +70,13 @@ bool vif_settings_read_direct(struct XnStore *store, const char *directory,
                               const char *const *bridges, bool *ret_direct, char **ret_complaint,
                               GError **error);
 
-/* Takes away from what the frontend says it can take what it is not to be believed. Likewise. */
-bool vif_settings_restrict(struct XnStore *store, const char *directory,
-                           struct XnFeatures *features, char **ret_complaint, GError **error);
+/* Reads the switches in `directory`. Likewise. */
+bool vif_settings_read_switches(struct XnStore *store, const char *directory,
+                                struct XnVifSwitches *ret_switches, char **ret_complaint,
+                                GError **error);
+
+/* What the frontend says it can take, without what the administrator has switched off. Pure. */
+struct XnFeatures vif_settings_restrict(const struct XnVifSwitches *switches,
+                                        struct XnFeatures features);
 
 #endif

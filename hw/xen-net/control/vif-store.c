@@ -14,7 +14,9 @@ struct XnVifStoreWork {
     /* XenbusStateUnknown: any but that will do. */
     enum xenbus_state expected;
     enum xenbus_state next;
-    unsigned queue_max;
+    const struct XnVifOffer *offer;
+    const char *name;
+    const char *value;
     bool carrier;
     unsigned mtu;
     bool done;
@@ -108,24 +110,25 @@ static bool vif_store_features_body(struct XnStore *store, void *opaque, GError 
     return key_backend_feature_guest_rx_copy_write(store, directory, true, error) &&
            key_backend_feature_guest_rx_flip_write(store, directory, false, error) &&
            key_backend_feature_sg_write(store, directory, true, error) &&
-           key_backend_feature_gso_tcpv4_write(store, directory, true, error) &&
-           key_backend_feature_gso_tcpv6_write(store, directory, true, error) &&
-           key_backend_feature_no_csum_offload_write(store, directory, false, error) &&
-           key_backend_feature_ipv6_csum_offload_write(store, directory, true, error) &&
+           key_backend_feature_gso_tcpv4_write(store, directory, work->offer->gso, error) &&
+           key_backend_feature_gso_tcpv6_write(store, directory, work->offer->gso, error) &&
+           key_backend_feature_no_csum_offload_write(store, directory, !work->offer->csum, error) &&
+           key_backend_feature_ipv6_csum_offload_write(store, directory, work->offer->csum,
+                                                       error) &&
            key_backend_feature_split_event_channels_write(store, directory, true, error) &&
            key_backend_feature_ctrl_ring_write(store, directory, true, error) &&
            key_backend_feature_multicast_control_write(store, directory, true, error) &&
            key_backend_feature_dynamic_multicast_control_write(store, directory, true, error) &&
            key_backend_feature_xdp_headroom_write(store, directory, true, error) &&
-           key_backend_multi_queue_max_queues_write(store, directory, work->queue_max, error);
+           key_backend_multi_queue_max_queues_write(store, directory, work->offer->queue_max,
+                                                    error);
 }
 
 bool vif_store_write_features(struct XnStore *store, const char *directory,
-                              enum xenbus_state expected, unsigned queue_max, bool *ret_done,
-                              GError **error)
+                              enum xenbus_state expected, const struct XnVifOffer *offer,
+                              bool *ret_done, GError **error)
 {
-    struct XnVifStoreWork work = {
-        .directory = directory, .expected = expected, .queue_max = queue_max};
+    struct XnVifStoreWork work = {.directory = directory, .expected = expected, .offer = offer};
 
     if (!vif_store_transact(store, vif_store_features_body, &work, error)) {
         return false;
@@ -169,6 +172,33 @@ bool vif_store_write_lowered(struct XnStore *store, const char *directory, unsig
     struct XnVifStoreWork work = {.directory = directory, .mtu = mtu};
 
     return vif_store_transact(store, vif_store_lowered_body, &work, error);
+}
+
+static bool vif_store_setting_body(struct XnStore *store, void *opaque, GError **error)
+{
+    struct XnVifStoreWork *work = opaque;
+    g_autofree char *path = g_strconcat(work->directory, "/", work->name, NULL);
+
+    if (!vif_store_check(store, work, error)) {
+        return false;
+    }
+    if (!work->done) {
+        return true;
+    }
+    return work->value ? store_write(store, path, work->value, error)
+                       : store_remove(store, path, error);
+}
+
+bool vif_store_write_setting(struct XnStore *store, const char *directory, const char *name,
+                             const char *value, bool *ret_done, GError **error)
+{
+    struct XnVifStoreWork work = {.directory = directory, .name = name, .value = value};
+
+    if (!vif_store_transact(store, vif_store_setting_body, &work, error)) {
+        return false;
+    }
+    *ret_done = work.done;
+    return true;
 }
 
 static bool vif_store_mtu_body(struct XnStore *store, void *opaque, GError **error)

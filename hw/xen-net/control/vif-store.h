@@ -20,16 +20,31 @@
 bool vif_store_read_state(struct XnStore *store, const char *path, enum xenbus_state *ret_state,
                           GError **error);
 
+/* What a frontend is offered, as far as it is not always the same. */
+struct XnVifOffer {
+    unsigned queue_max;
+    /* It may send super-frames, and blank checksums. */
+    bool gso;
+    bool csum;
+};
+
 /*
- * Write our state, or what we offer with at most `queue_max` queues, unless our state node has
+ * Write our state, or what we offer, unless our state node has
  * another value than `expected`: then *ret_done is false, and it is time to look again. False with
  * an error when xenstore fails.
  */
 bool vif_store_write_state(struct XnStore *store, const char *directory, enum xenbus_state expected,
                            enum xenbus_state next, bool *ret_done, GError **error);
 bool vif_store_write_features(struct XnStore *store, const char *directory,
-                              enum xenbus_state expected, unsigned queue_max, bool *ret_done,
-                              GError **error);
+                              enum xenbus_state expected, const struct XnVifOffer *offer,
+                              bool *ret_done, GError **error);
+
+/*
+ * Writes the key `name`, or removes it when `value` is NULL, unless the directory is gone: then
+ * *ret_done is false.
+ */
+bool vif_store_write_setting(struct XnStore *store, const char *directory, const char *name,
+                             const char *value, bool *ret_done, GError **error);
 
 /* Writes whether frames get anywhere, unless the directory is gone. */
 bool vif_store_write_carrier(struct XnStore *store, const char *directory, bool carrier,

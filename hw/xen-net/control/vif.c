@@ -200,6 +200,9 @@ void vif_fail(struct XnVif *vif, enum XnVifShut shut, const char *reason)
 
 static bool vif_prepare(struct XnVif *vif, GError **error)
 {
+    const struct XnVifSwitches *switches = &vif->settings.switches;
+    struct XnVifOffer offer = {.gso = !switches->no_gso && !switches->no_csum,
+                               .csum = !switches->no_csum};
     g_autoptr(GError) local_error = NULL;
     g_autofree char *complaint = NULL;
     bool done = false;
@@ -220,8 +223,9 @@ static bool vif_prepare(struct XnVif *vif, GError **error)
         /* Neighbours share a worker, and so would all queues. */
         vif->queue_max = 1;
     }
-    return vif_store_write_features(vif->host->store, vif->directory, vif->facts.node,
-                                    vif->queue_max, &done, error);
+    offer.queue_max = vif->queue_max;
+    return vif_store_write_features(vif->host->store, vif->directory, vif->facts.node, &offer,
+                                    &done, error);
 }
 
 static char *vif_describe_connection(const struct XnVif *vif, bool adopt)
@@ -279,6 +283,7 @@ static bool vif_connect(struct XnVif *vif, bool adopt, GError **error)
     if (vif->connection) {
         g_autofree char *text = vif_describe_connection(vif, adopt);
 
+        connection_set_down(vif->connection, vif->settings.switches.admin_down);
         vif_log(vif, XN_LOG_INFO, text);
         vif_emit(vif, (struct XnVifEvent){.kind = XN_VIF_EVENT_CONNECTED,
                                           .adopted = adopt,
@@ -327,6 +332,7 @@ static void vif_disconnect(struct XnVif *vif)
 {
     if (vif->connection) {
         connection_close(g_steal_pointer(&vif->connection));
+        vif->stalled = false;
         vif_log(vif, XN_LOG_INFO, "disconnected");
     }
     vif_link_restore_mtu(&vif->link, vif->host->store, vif->directory, vif->name);
@@ -519,6 +525,22 @@ bool vif_link_event(struct XnVif *vif, unsigned index)
     return vif_link_changed(&vif->link, index);
 }
 
+void vif_check_stall(struct XnVif *vif)
+{
+    bool stalled = vif->connection && connection_is_stalled(vif->connection);
+
+    if (stalled != vif->stalled) {
+        vif->stalled = stalled;
+        vif_emit(vif, (struct XnVifEvent){.kind = stalled ? XN_VIF_EVENT_STALLED
+                                                          : XN_VIF_EVENT_RESUMED});
+    }
+}
+
+struct XnConnection *vif_connection(struct XnVif *vif)
+{
+    return vif->connection;
+}
+
 void vif_shut(struct XnVif *vif)
 {
     vif->facts.shut = XN_VIF_SHUT_FOR_GOOD;
@@ -568,6 +590,14 @@ struct XnVifStatus vif_status(const struct XnVif *vif)
         .connected = vif->connection ? connection_frontend(vif->connection) : NULL,
         .mapped_grants = vif->connection ? connection_mapped_grants(vif->connection) : 0,
         .queue_count = vif->queue_max,
+        .interface = vif->port ? port_index(vif->port) : 0,
+        .link = &vif->link,
+        .settings = &vif->settings,
+        .direct = vif->direct,
+        .stalled = vif->stalled,
+        .polled = vif_is_polled(vif),
+        .hotplug_failed = vif->hotplug_failed,
+        .complaint = vif->complaint,
         .counters = vif->counters,
     };
 }

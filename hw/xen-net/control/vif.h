@@ -11,6 +11,8 @@
 #include "control/connection.h"
 #include "control/store-key.h"
 #include "control/store-node.h"
+#include "control/vif-link.h"
+#include "control/vif-settings.h"
 #include "control/vif-state.h"
 #include "port/link-watch.h"
 
@@ -22,6 +24,9 @@ enum XnVifEventKind {
     XN_VIF_EVENT_ADDED,
     XN_VIF_EVENT_CONNECTED,
     XN_VIF_EVENT_CLOSED,
+    /* Its guest takes no frames, see connection_is_stalled(); and does again. */
+    XN_VIF_EVENT_STALLED,
+    XN_VIF_EVENT_RESUMED,
     XN_VIF_EVENT_REMOVED,
 };
 
@@ -99,6 +104,12 @@ void vif_broken(struct XnVif *vif, uint64_t serial, const char *reason);
  */
 bool vif_link_event(struct XnVif *vif, unsigned index);
 
+/* To be called now and then: tells of a guest that takes no frames, and when it does again. */
+void vif_check_stall(struct XnVif *vif);
+
+/* What serves the vif while it is connected, else NULL. */
+struct XnConnection *vif_connection(struct XnVif *vif);
+
 /* The daemon ends: closes the vif for good. To be followed by vif_look(). */
 void vif_shut(struct XnVif *vif);
 
@@ -138,6 +149,17 @@ struct XnVifStatus {
     unsigned mapped_grants;
     unsigned queue_count;
     const struct XnQueueCounters *counters;
+    /* Index of its interface in the host; 0: it has none yet. */
+    unsigned interface;
+    const struct XnVifLink *link;
+    const struct XnVifSettings *settings;
+    bool direct;
+    bool stalled;
+    /* Its frontend is looked at now and then, for lack of a watch. */
+    bool polled;
+    bool hotplug_failed;
+    /* What is wrong and did not stop us, the last of it; NULL: nothing. */
+    const char *complaint;
 };
 
 struct XnVifStatus vif_status(const struct XnVif *vif);

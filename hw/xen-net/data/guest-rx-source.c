@@ -113,6 +113,10 @@ static enum XnGuestRxSource guest_rx_source_port(struct XnQueue *queue, uint8_t 
         counter_add(&counters->guest_rx_drop_bad_header, 1);
         return XN_GUEST_RX_DROPPED;
     }
+    if (vif_shared_is_down(queue->config.shared)) {
+        counter_add(&counters->guest_rx_drop_admin_down, 1);
+        return XN_GUEST_RX_DROPPED;
+    }
     if (!mcast_pass(&queue->config.shared->memory->mcast, frame)) {
         counter_add(&counters->guest_rx_drop_multicast, 1);
         return XN_GUEST_RX_DROPPED;

@@ -314,6 +314,11 @@ static uint32_t guest_tx_send_all(struct XnQueue *queue, struct XnTurn *turn, ui
         if (slot->dropped) {
             continue;
         }
+        if (vif_shared_is_down(queue->config.shared)) {
+            guest_tx_drop(slot, NETIF_RSP_DROPPED,
+                          &queue->config.counters->guest_tx_drop_admin_down);
+            continue;
+        }
         if (!copy_batch_succeeded(&turn->copies, slot->first_segment, slot->segment_count)) {
             guest_tx_drop(slot, NETIF_RSP_ERROR, &queue->config.counters->guest_tx_drop_bad_grant);
             continue;

@@ -26,6 +26,8 @@ struct XnVifMemory {
 
 struct XnVifShared {
     struct XnVifMemory *memory;
+    /* The administrator has set the vif down: frames are dropped, both ways. */
+    bool admin_down;
     /* The vif's rate limits: one bucket for all queues. The control plane sets the rate. */
     struct XnCredit guest_tx_credit;
     struct XnCredit guest_rx_credit;
@@ -39,5 +41,10 @@ struct XnVifShared {
      */
     struct XnQueue *steered[XN_VIF_QUEUES_MAX];
 };
+
+static inline bool vif_shared_is_down(const struct XnVifShared *shared)
+{
+    return __atomic_load_n(&shared->admin_down, __ATOMIC_RELAXED);
+}
 
 #endif

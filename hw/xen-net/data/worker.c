@@ -26,6 +26,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "data/neighbours.h"
+#include "data/queue-inspect.h"
 #include "data/queue-private.h"
 #include "trace.h"
 
@@ -41,6 +42,8 @@ enum XnCommandKind {
     XN_COMMAND_NONE,
     XN_COMMAND_ADD,
     XN_COMMAND_REMOVE,
+    XN_COMMAND_INSPECT,
+    XN_COMMAND_KICK,
     XN_COMMAND_QUIT,
 };
 
@@ -61,6 +64,7 @@ struct XnWorker {
     /* guarded by lock */
     enum XnCommandKind command;
     struct XnQueue *command_queue;
+    struct XnQueueView *command_view;
 };
 
 static void worker_watch(struct XnWorker *worker, struct XnPollSource *source, uint32_t events)
@@ -355,6 +359,10 @@ static bool worker_obey(struct XnWorker *worker)
         worker_take_queue(worker, worker->command_queue);
     } else if (command == XN_COMMAND_REMOVE) {
         worker_release_queue(worker, worker->command_queue);
+    } else if (command == XN_COMMAND_INSPECT) {
+        queue_inspect(worker->command_queue, worker->command_view);
+    } else if (command == XN_COMMAND_KICK) {
+        queue_kick(worker->command_queue);
     }
     worker->command = XN_COMMAND_NONE;
     g_cond_signal(&worker->done);
@@ -449,6 +457,23 @@ void worker_add_queue(struct XnWorker *worker, struct XnQueue *queue)
 void worker_remove_queue(struct XnWorker *worker, struct XnQueue *queue)
 {
     worker_call(worker, XN_COMMAND_REMOVE, queue);
+}
+
+void worker_inspect_queue(struct XnWorker *worker, struct XnQueue *queue,
+                          struct XnQueueView *ret_view)
+{
+    worker->command_view = ret_view;
+    worker_call(worker, XN_COMMAND_INSPECT, queue);
+}
+
+void worker_kick_queue(struct XnWorker *worker, struct XnQueue *queue)
+{
+    worker_call(worker, XN_COMMAND_KICK, queue);
+}
+
+unsigned worker_index(const struct XnWorker *worker)
+{
+    return worker->config.index;
 }
 
 enum XnBufferKind worker_buffer_kind(const struct XnWorker *worker)

@@ -5,6 +5,7 @@
 #ifndef XN_DATA_WORKER_H
 #define XN_DATA_WORKER_H
 
+#include "data/queue-inspect.h"
 #include "data/queue.h"
 
 /* Where the workers' packet buffers come from. */
@@ -45,5 +46,15 @@ void worker_add_queue(struct XnWorker *worker, struct XnQueue *queue);
  * queue any more. Main thread; waits likewise.
  */
 void worker_remove_queue(struct XnWorker *worker, struct XnQueue *queue);
+
+/* What a queue of the worker is doing. Main thread; waits likewise. */
+void worker_inspect_queue(struct XnWorker *worker, struct XnQueue *queue,
+                          struct XnQueueView *ret_view);
+
+/* Has a queue of the worker looked at afresh, see queue_kick(). Main thread; waits likewise. */
+void worker_kick_queue(struct XnWorker *worker, struct XnQueue *queue);
+
+/* Its place among the workers: 0 ... */
+unsigned worker_index(const struct XnWorker *worker);
 
 #endif

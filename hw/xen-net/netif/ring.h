@@ -60,6 +60,18 @@ union XnGuestRxEntry {
 
 _Static_assert(sizeof(union XnGuestRxEntry) == sizeof(netif_rx_response_t), "guest_rx slot size");
 
+/* Where both ends of a ring are; all indices count up and wrap. */
+struct XnRingView {
+    /* As the guest sees them: its last request, our last answer, and when each wants an event. */
+    uint32_t req_prod;
+    uint32_t rsp_prod;
+    uint32_t req_event;
+    uint32_t rsp_event;
+    /* Ours: requests taken, answers written. */
+    uint32_t consumed;
+    uint32_t answered;
+};
+
 /* Entries of the control ring, one page too. */
 #define XN_CTRL_RING_SIZE 128u
 
@@ -77,6 +89,7 @@ _Static_assert(__CONST_RING_SIZE(xen_netif_ctrl, XN_PAGE_SIZE) == XN_CTRL_RING_S
  * ring_*_arm:     asks for an event when `count` more requests than we consumed stand in the
  *                 ring, then looks again: true when they are already there.
  * ring_*_push:    publishes the responses written so far; true when the guest asked to be told.
+ * ring_*_view:    looks at all indices, which the guest may change meanwhile.
  */
 #define XN_DEFINE_RING(side, netif_name, size)                                               \
     static inline bool ring_##side##_attach(netif_name##_back_ring_t *ring, void *page)      \
@@ -120,6 +133,18 @@ _Static_assert(__CONST_RING_SIZE(xen_netif_ctrl, XN_PAGE_SIZE) == XN_CTRL_RING_S
                                                                                              \
         RING_PUSH_RESPONSES_AND_CHECK_NOTIFY(ring, notify);                                  \
         return notify;                                                                       \
+    }                                                                                        \
+                                                                                             \
+    static inline struct XnRingView ring_##side##_view(const netif_name##_back_ring_t *ring) \
+    {                                                                                        \
+        return (struct XnRingView){                                                          \
+            .req_prod = __atomic_load_n(&ring->sring->req_prod, __ATOMIC_RELAXED),           \
+            .rsp_prod = __atomic_load_n(&ring->sring->rsp_prod, __ATOMIC_RELAXED),           \
+            .req_event = __atomic_load_n(&ring->sring->req_event, __ATOMIC_RELAXED),         \
+            .rsp_event = __atomic_load_n(&ring->sring->rsp_event, __ATOMIC_RELAXED),         \
+            .consumed = ring->req_cons,                                                      \
+            .answered = ring->rsp_prod_pvt,                                                  \
+        };                                                                                   \
     }
 
 XN_DEFINE_RING(guest_tx, netif_tx, XN_RING_SIZE)

@@ -17,8 +17,8 @@
 #include "tools/verb.h"
 
 static const struct XnVerb *const verbs[] = {
-    &verb_list,      &verb_stats, &verb_counters, &verb_events,
-    &verb_log_level, &verb_drain, &verb_restart,
+    &verb_list,  &verb_show, &verb_stats,     &verb_counters, &verb_events,  &verb_set,
+    &verb_rings, &verb_kick, &verb_log_level, &verb_drain,    &verb_restart,
 };
 
 static void describe_options(GString *text, const GOptionEntry *options)

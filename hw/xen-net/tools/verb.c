@@ -77,6 +77,14 @@ JsonNode *verb_query_status(struct XnClient *client, GError **error)
     return status;
 }
 
+JsonNode *verb_execute_on_vif(const struct XnVerbCall *call, const char *command, GError **error)
+{
+    JsonObject *arguments = json_object_new();
+
+    json_object_set_string_member(arguments, "vif", call->arguments[0]);
+    return client_execute(call->client, command, arguments, error);
+}
+
 void verb_print_json(JsonNode *node)
 {
     g_autofree char *text = json_to_string(node, FALSE);

@@ -46,7 +46,11 @@ extern const struct XnVerb verb_drain;
 extern const struct XnVerb verb_events;
 extern const struct XnVerb verb_list;
 extern const struct XnVerb verb_log_level;
+extern const struct XnVerb verb_kick;
 extern const struct XnVerb verb_restart;
+extern const struct XnVerb verb_rings;
+extern const struct XnVerb verb_set;
+extern const struct XnVerb verb_show;
 extern const struct XnVerb verb_stats;
 
 /*
@@ -63,6 +67,9 @@ JsonNode *verb_query_status(struct XnClient *client, GError **error);
  * as above; with --json as one line, {"vifs": array}.
  */
 bool verb_show_vifs(const struct XnVerbCall *call, void (*print)(JsonArray *vifs), GError **error);
+
+/* Executes a command about the vif that is named by the first argument; as client_execute(). */
+JsonNode *verb_execute_on_vif(const struct XnVerbCall *call, const char *command, GError **error);
 
 /* Prints a value as one line of JSON. */
 void verb_print_json(JsonNode *node);

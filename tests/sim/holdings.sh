@@ -46,6 +46,13 @@ memory() { # of the daemon, in KiB
     awk '$1 == "VmRSS:" { print $2 }' "/proc/$daemon_pid/status"
 }
 
+# The same without what it shares with the simulator: its own, and its journals. What it has mapped of
+# the guests' memory is the guests'.
+memory_own() { # in KiB
+    awk '/^[0-9a-f]+-[0-9a-f]+ / { own = $6 !~ /^.run.xensim/ } /^Rss:/ && own { sum += $2 }
+        END { print sum }' "/proc/$daemon_pid/smaps"
+}
+
 # --- how long the machine itself stalls -----------------------------------------------------------
 #
 # The kernel has one lock for all interfaces of all its namespaces, and a vif takes it a few times when it is

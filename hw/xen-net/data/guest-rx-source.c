@@ -63,6 +63,8 @@ static enum XnGuestRxSource guest_rx_source_begin_segments(struct XnQueue *queue
 {
     struct XnHeldFrame *held = queue->held;
 
+    queue->held_used = true;
+    queue->held_until_ns = 0;
     memcpy(held->bytes, frame, length);
     if (!segments_begin(&held->segments, held->bytes, length, size)) {
         counter_add(&queue->config.counters->guest_rx_drop_bad_header, 1);
@@ -173,6 +175,8 @@ void guest_rx_source_put_back(struct XnQueue *queue, const uint8_t *frame, uint3
         held->length = held->segments.headers.length;
         return;
     }
+    queue->held_used = true;
+    queue->held_until_ns = 0;
     memcpy(held->bytes, frame, length);
     held->length = length;
     held->meta = *meta;

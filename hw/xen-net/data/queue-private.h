@@ -104,6 +104,10 @@ struct XnQueue {
     uint64_t port_round;
     /* own mapping, so that it costs no memory before it is used */
     struct XnHeldFrame *held;
+    /* it has used some */
+    bool held_used;
+    /* when that memory is given back if none is held until then; 0 = not decided */
+    uint64_t held_until_ns;
 
     /* why a ring is no longer served; NULL while all is well */
     const char *broken_reason;
@@ -122,6 +126,12 @@ struct XnQueue {
     struct XnPollSource evtchn_source;
     struct XnPollSource port_source;
 };
+
+/*
+ * Gives the memory of held frames back to the system, some time after the last one, so that an idle
+ * vif costs little. To be called when nothing is ready. Returns when to call it again, 0: never.
+ */
+uint64_t queue_trim(struct XnQueue *queue, uint64_t now_ns);
 
 #define XN_NO_SEGMENT UINT16_MAX
 

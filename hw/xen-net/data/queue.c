@@ -5,7 +5,11 @@
 #include <errno.h>
 #include <sys/mman.h>
 
+#include "base/clock.h"
 #include "data/queue-private.h"
+
+/* How long memory for held frames is kept for the next one. */
+#define QUEUE_HELD_KEEP_NS XN_NS_PER_S
 
 /*
  * What a predecessor consumed and did not answer is ours to answer. A journal that counts more than
@@ -96,6 +100,22 @@ void queue_set_features(struct XnQueue *queue, const struct XnFeatures *features
         return;
     }
     held->meta.headroom = features->guest_rx_headroom;
+}
+
+uint64_t queue_trim(struct XnQueue *queue, uint64_t now_ns)
+{
+    if (!queue->held_used || queue->held->length > 0) {
+        queue->held_until_ns = 0;
+    } else if (queue->held_until_ns == 0) {
+        queue->held_until_ns = now_ns + QUEUE_HELD_KEEP_NS;
+    } else if (now_ns >= queue->held_until_ns) {
+        /* The first page has what is looked at for each frame. */
+        madvise((uint8_t *)queue->held + XN_PAGE_SIZE, sizeof(*queue->held) - XN_PAGE_SIZE,
+                MADV_DONTNEED);
+        queue->held_used = false;
+        queue->held_until_ns = 0;
+    }
+    return queue->held_until_ns;
 }
 
 void queue_destroy(struct XnQueue *queue)

@@ -247,6 +247,9 @@ static void worker_serve(struct XnWorker *worker, struct XnQueue *queue)
         delay = SLOTS_POLL_NS;
     }
     queue->deadline_ns = delay > 0 ? clock_now_ns() + delay : 0;
+    if (queue->held_used) {
+        queue->deadline_ns = worker_earlier(queue->deadline_ns, queue_trim(queue, clock_now_ns()));
+    }
     queue->deadline_ns = worker_earlier(queue->deadline_ns, queue->guest_tx_credit_ns);
     if (queue->guest_tx_waits_for) {
         queue->deadline_ns = worker_earlier(queue->deadline_ns, queue->guest_tx_wait_until_ns);

@@ -2,6 +2,8 @@
 /*
  * guest-rx-wait-test.c - frames that wait for buffers of the guest: for how long, and for whose
  */
+#include <sys/mman.h>
+
 #include "base/clock.h"
 #include "fake-guest.h"
 
@@ -139,6 +141,44 @@ static void test_guest_without_buffers_stalls_and_comes_back(void)
     fake_guest_free(guest);
 }
 
+/* Pages of the memory for held frames that are in use. */
+static unsigned held_pages(const struct XnQueue *queue)
+{
+    unsigned char resident[sizeof(*queue->held) / XN_PAGE_SIZE + 1];
+    unsigned count = 0;
+
+    g_assert_cmpint(mincore(queue->held, sizeof(*queue->held), resident), ==, 0);
+    for (size_t i = 0; i < sizeof(resident); i++) {
+        count += resident[i] & 1;
+    }
+    return count;
+}
+
+static void test_memory_of_held_frames_is_given_back(void)
+{
+    struct FakeGuest *guest = patient(fake_guest_new());
+    uint64_t now = 77;
+
+    post(guest, 1);
+    g_assert_cmpuint(queue_trim(guest->queue, now), ==, 0);
+    send_frame(guest, XN_FRAME_MAX);
+    turn(guest);
+    g_assert_cmpuint(held_pages(guest->queue), >=, 16);
+    /* Not while it is held, */
+    g_assert_cmpuint(queue_trim(guest->queue, now), ==, 0);
+    post(guest, 16);
+    turn(guest);
+    g_assert_cmpuint(take(guest), ==, 16);
+    /* nor at once. */
+    g_assert_cmpuint(queue_trim(guest->queue, now), ==, now + XN_NS_PER_S);
+    g_assert_cmpuint(queue_trim(guest->queue, now + XN_NS_PER_S - 1), ==, now + XN_NS_PER_S);
+    g_assert_cmpuint(held_pages(guest->queue), >=, 16);
+    g_assert_cmpuint(queue_trim(guest->queue, now + XN_NS_PER_S), ==, 0);
+    g_assert_cmpuint(held_pages(guest->queue), ==, 1);
+    g_assert_cmpuint(queue_trim(guest->queue, now + XN_NS_PER_S), ==, 0);
+    fake_guest_free(guest);
+}
+
 /* --- two queues, and frames that go where their hash says
  * ----------------------------------------- */
 
@@ -245,6 +285,8 @@ int main(int argc, char **argv)
                     test_frame_too_large_for_the_ring_does_not_block_others);
     g_test_add_func("/data/guest-rx-wait/guest-without-buffers-stalls-and-comes-back",
                     test_guest_without_buffers_stalls_and_comes_back);
+    g_test_add_func("/data/guest-rx-wait/memory-of-held-frames-is-given-back",
+                    test_memory_of_held_frames_is_given_back);
     g_test_add_func("/data/guest-rx-wait/full-ring-of-another-queue-loses-nothing",
                     test_full_ring_of_another_queue_loses_nothing);
     g_test_add_func("/data/guest-rx-wait/dead-ring-does-not-hold-up-the-others",

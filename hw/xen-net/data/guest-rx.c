@@ -32,6 +32,13 @@ bool guest_rx_room(struct XnQueue *queue, uint32_t *ret_posted)
     return true;
 }
 
+bool guest_rx_arm(struct XnQueue *queue, uint32_t needed)
+{
+    uint32_t taken = queue->guest_rx_ring.req_cons - queue->guest_rx_next;
+
+    return needed <= taken || ring_guest_rx_arm(&queue->guest_rx_ring, needed - taken);
+}
+
 /*
  * Which queue the frame goes to; tells the guest the frame's hash if it has asked for that. A guest
  * that has named no types of frames has asked for nothing.
@@ -389,7 +396,7 @@ static bool guest_rx_waits_for_slots(struct XnQueue *queue)
         return false;
     }
     /* Buffers that come in just now are seen in the next turn, not in a loop here. */
-    queue->guest_rx_ready = ring_guest_rx_arm(&ring->guest_rx_ring, queue->guest_rx_slots_needed);
+    queue->guest_rx_ready = guest_rx_arm(ring, queue->guest_rx_slots_needed);
     return true;
 }
 

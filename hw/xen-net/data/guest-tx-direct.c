@@ -23,6 +23,9 @@
  * one of them is still on its way there. So a guest that receives nothing takes no more than a few
  * per cent of the time of one that sends.
  *
+ * Buffers that frames from the neighbour's interface have waited for are theirs first; else a
+ * sender that always has frames would leave them none.
+ *
  * A frame that was delivered while an earlier one waits for the port is remembered, since it is
  * answered only after that one.
  */
@@ -129,13 +132,24 @@ static bool guest_tx_direct_wait(struct XnQueue *queue, struct XnGuestRxSlot *to
         return false;
     }
     if (neighbour->guest_rx_slots_needed > 0) {
-        needed = MIN(needed, neighbour->guest_rx_slots_needed);
+        needed = neighbour->held->length > 0 ? neighbour->guest_rx_slots_needed
+                                             : MIN(needed, neighbour->guest_rx_slots_needed);
     }
     counter_add(&queue->config.counters->guest_tx_direct_waits, 1);
-    if (!ring_guest_rx_arm(&neighbour->guest_rx_ring, needed)) {
+    if (!guest_rx_arm(neighbour, needed)) {
         queue->guest_tx_waits_for = neighbour;
         neighbour->guest_rx_waited_for = true;
     }
+    return true;
+}
+
+/* Have frames of the neighbour's port waited for just these buffers? Then it is their turn. */
+static bool guest_tx_direct_yields(struct XnQueue *neighbour, uint32_t posted)
+{
+    if (neighbour->guest_rx_slots_needed == 0 || posted < neighbour->guest_rx_slots_needed) {
+        return false;
+    }
+    neighbour->guest_rx_ready = true;
     return true;
 }
 
@@ -154,6 +168,9 @@ static enum XnDirectFate guest_tx_direct_admit(struct XnQueue *queue, struct XnT
         !guest_rx_room(to->queue, &posted)) {
         to->queue = NULL;
         return XN_DIRECT_NOT;
+    }
+    if (guest_tx_direct_yields(to->queue, posted)) {
+        return XN_DIRECT_WAIT;
     }
     if (posted >= guest_rx_plan_slots(&to->plan) && to->queue->held->length == 0) {
         return XN_DIRECT_GO;

@@ -393,6 +393,11 @@ uint32_t guest_tx_turn(struct XnQueue *queue, struct XnTurn *turn)
         if (queue->broken_reason) {
             break;
         }
+        if (queue->guest_tx_port_full) {
+            /* Whatever else there is to wait for is asked again when the port takes frames. */
+            queue->guest_tx_credit_ns = 0;
+            queue->guest_tx_waits_for = NULL;
+        }
         if (queue->guest_tx_port_full || queue->guest_tx_credit_ns != 0 ||
             queue->guest_tx_waits_for ||
             (ring->rsp_prod_pvt == ring->req_cons && !ring_guest_tx_arm(ring, 1))) {

@@ -198,6 +198,12 @@ void guest_tx_count(struct XnQueue *queue, const struct XnGuestTxSlot *slot);
  */
 bool guest_rx_room(struct XnQueue *queue, uint32_t *ret_posted);
 
+/*
+ * Asks for an event when the guest has posted `needed` buffers, those included that were taken and
+ * not used. True when they are there already.
+ */
+bool guest_rx_arm(struct XnQueue *queue, uint32_t needed);
+
 /* Takes the requests for a planned frame, for which there is room. Ring index of the first. */
 uint32_t guest_rx_take(struct XnGuestRxSlot *slot);
 

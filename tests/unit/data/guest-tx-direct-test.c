@@ -3,6 +3,7 @@
  * guest-tx-direct-test.c - frames from a guest straight to its neighbour
  */
 #include "../netif/frame.h"
+#include "base/clock.h"
 #include "fake-guest.h"
 
 #define BRIDGE 4u
@@ -427,6 +428,123 @@ static void test_delivered_once_while_an_earlier_frame_waits_for_the_port(void)
     pair_free(&pair);
 }
 
+/* Frames to nobody, until the sender's port is full. */
+static void fill_port(struct Pair *pair)
+{
+    static uint8_t frame[60000];
+
+    memset(frame, 0xee, sizeof(frame));
+    while (!pair->sender->queue->guest_tx_port_full) {
+        send_bytes(pair->sender, frame, sizeof(frame), 0, 0, 0, 0);
+        turn(pair);
+    }
+}
+
+static void wait_for_neighbour_too(struct Pair *pair)
+{
+    send_frame(pair, 500, 40, 0, 9);
+}
+
+static void wait_for_credit_too(struct Pair *pair)
+{
+    static const struct XnCreditRate rate = {.bytes = 1, .interval_us = 1000000};
+    struct XnQueue *queue = pair->sender->queue;
+
+    queue->guest_tx_paid = queue->guest_tx_ring.req_cons;
+    credit_set(&pair->sender->shared.guest_tx_credit, &rate, clock_now_ns());
+    send_frame(pair, 500, 40, 0, 9);
+}
+
+/* Else the worker would be woken for what has come, and could do nothing about it, again and again.
+ */
+static void test_full_port_is_all_that_is_waited_for(gconstpointer also)
+{
+    struct Pair pair = pair_new();
+    struct XnQueue *queue = pair.sender->queue;
+
+    fill_port(&pair);
+    ((void (*)(struct Pair *))also)(&pair);
+    queue->guest_tx_port_full = false;
+    turn(&pair);
+    g_assert_true(queue->guest_tx_port_full);
+    g_assert_false(queue->guest_tx_ready);
+    g_assert_null(queue->guest_tx_waits_for);
+    g_assert_cmpuint(queue->guest_tx_credit_ns, ==, 0);
+    g_assert_cmpuint(from_port(pair.sender), >, 0);
+    queue->guest_tx_port_full = false;
+    queue->guest_tx_ready = true;
+    turn(&pair);
+    g_assert_true(queue->guest_tx_waits_for == pair.receiver->queue ||
+                  queue->guest_tx_credit_ns != 0);
+    pair_free(&pair);
+}
+
+/* A frame for the receiver comes through its port, and it looks for it. */
+static void receive_from_port(struct Pair *pair, uint32_t size)
+{
+    uint8_t bytes[FAKE_FRAME_ROOM] = {0};
+    size_t length = sizeof(struct virtio_net_hdr) + size;
+
+    if (size > 0) {
+        g_assert_cmpint(write(pair->receiver->network, bytes, length), ==, (ssize_t)length);
+    }
+    pair->receiver->queue->guest_rx_ready = true;
+    guest_rx_turn(pair->receiver->queue, pair->receiver->turn);
+}
+
+/* `data`: the length of a frame that came through the port, and waits. */
+static void test_buffers_are_first_for_who_waited_first(gconstpointer data)
+{
+    uint32_t size = GPOINTER_TO_UINT(data);
+    uint32_t needed = (size + XN_PAGE_SIZE - 1) / XN_PAGE_SIZE;
+    struct Pair pair = pair_new();
+    struct XnQueue *queue = pair.sender->queue;
+
+    post_buffers(pair.receiver, needed - 1);
+    receive_from_port(&pair, size);
+    g_assert_cmpuint(pair.receiver->queue->guest_rx_slots_needed, ==, needed);
+    send_frame(&pair, 700, 0, 0, 5);
+    turn(&pair);
+    g_assert_true(queue->guest_tx_waits_for == pair.receiver->queue);
+    g_assert_false(queue->guest_tx_ready);
+
+    post_buffers(pair.receiver, 1);
+    queue->guest_tx_ready = true;
+    turn(&pair);
+    expect_nothing(pair.receiver);
+    g_assert_true(queue->guest_tx_ready);
+    g_assert_true(pair.receiver->queue->guest_rx_ready);
+    receive_from_port(&pair, 0);
+    g_assert_cmpuint(pair.receiver->counters.guest_rx_packets, ==, 1);
+    g_assert_cmpuint(pair.receiver->counters.guest_rx_direct, ==, 0);
+
+    post_buffers(pair.receiver, 1);
+    receive_from_port(&pair, 0);
+    turn(&pair);
+    g_assert_cmpuint(pair.receiver->counters.guest_rx_direct, ==, 1);
+    pair_free(&pair);
+}
+
+static void test_taken_buffers_count_when_an_event_is_asked_for(void)
+{
+    struct Pair pair = pair_new();
+
+    post_buffers(pair.receiver, 2);
+    send_frame(&pair, 1000, 0, 0, 1);
+    send_frame(&pair, 1000, 1, 0, 1);
+    /* the second frame's payload: of the copies to the receiver, the last */
+    fake.failing_segment = 3;
+    turn(&pair);
+    g_assert_cmpuint(pair.receiver->queue->guest_rx_ring.req_cons, ==, 2);
+    fake.failing_segment = -1;
+    receive_from_port(&pair, 3 * XN_PAGE_SIZE);
+    g_assert_cmpuint(pair.receiver->guest_rx.sring->req_event, ==, 3);
+    post_buffers(pair.receiver, 1);
+    receive_from_port(&pair, 0);
+    g_assert_cmpuint(pair.receiver->counters.guest_rx_packets, ==, 1);
+    pair_free(&pair);
+}
+
 static void test_of_two_with_one_address_the_first_is_found(void)
 {
     struct Pair pair = pair_new();
@@ -480,6 +598,16 @@ int main(int argc, char **argv)
     g_test_add_func("/guest-tx-direct/nobody waits long", test_nobody_waits_long);
     g_test_add_func("/guest-tx-direct/delivered once while an earlier frame waits for the port",
                     test_delivered_once_while_an_earlier_frame_waits_for_the_port);
+    g_test_add_data_func("/guest-tx-direct/a full port is all that is waited for: not credit",
+                         wait_for_credit_too, test_full_port_is_all_that_is_waited_for);
+    g_test_add_data_func("/guest-tx-direct/a full port is all that is waited for: not a neighbour",
+                         wait_for_neighbour_too, test_full_port_is_all_that_is_waited_for);
+    g_test_add_data_func("/guest-tx-direct/buffers are first for who waited first: one",
+                         GUINT_TO_POINTER(1000), test_buffers_are_first_for_who_waited_first);
+    g_test_add_data_func("/guest-tx-direct/buffers are first for who waited first: many",
+                         GUINT_TO_POINTER(20000), test_buffers_are_first_for_who_waited_first);
+    g_test_add_func("/guest-tx-direct/taken buffers count when an event is asked for",
+                    test_taken_buffers_count_when_an_event_is_asked_for);
     g_test_add_func("/guest-tx-direct/of two with one address the first is found",
                     test_of_two_with_one_address_the_first_is_found);
     return g_test_run();

@@ -423,7 +423,7 @@ DATADIR = $(PREFIX)/share/qnetback
 # Of the system's own services, which look below /usr and /usr/local alike.
 SYSTEMLIBDIR = $(PREFIX)/lib
 
-MAN_PAGES := $(patsubst docs/man/%.scd,$(B)/man/%,$(wildcard docs/man/*.scd))
+MAN_PAGES := $(patsubst docs/man/%.scd,$(B)/man/%,$(wildcard docs/man/*.scd)) $(B)/man/qnetback-xenstore.7
 
 .PHONY: man install install-service uninstall clean distclean help
 ## man: the manual pages
@@ -432,6 +432,11 @@ $(B)/man/%: docs/man/%.scd
 	$(call say,MAN,$@)
 	@mkdir -p $(@D)
 	$(Q)scdoc <$< >$@
+$(B)/man/qnetback-xenstore.7: xenstore-schema/generate $(wildcard xenstore-schema/*.schema)
+	$(call say,MAN,$@)
+	@mkdir -p $(@D)
+	$(Q)xenstore-schema/generate man >$@.scd
+	$(Q)scdoc <$@.scd >$@
 
 install_data = install -D -m 644
 

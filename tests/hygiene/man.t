@@ -50,6 +50,8 @@ for page in docs/man/*.scd; do
     text=$(missing_tests "$page")
     point "$([ -z "$text" ]; echo $?)" "$page names tests that exist" "$text"
 done
+text=$(xenstore-schema/generate man | scdoc | mandoc -T lint -W error 2>&1) && status=0 || status=$?
+point "$status" "qnetback-xenstore(7), which is generated, is well-formed" "$text"
 for program in qnetback:qnetback.8.scd qnetctl:qnetctl.1.scd; do
     text=$(missing_options "${program#*:}" "${program%:*}")
     point "$([ -z "$text" ]; echo $?)" "${program#*:} has the options of ${program%:*}" "$text"

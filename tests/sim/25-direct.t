@@ -88,6 +88,30 @@ is "where nothing goes directly" "$(direct vif1.0 guest_tx)" 0
 ip link set vif2.0 master xenbr0
 ok "back again" wait_for 10 reaches 1 2
 
+# both_isolated on|off: ports between which the bridge forwards nothing
+both_isolated() {
+    ip link set vif1.0 type bridge_slave isolated "$1" && ip link set vif2.0 type bridge_slave isolated "$1"
+}
+
+# passes_bridge: 20 pings from guest 1 to guest 2, none past the bridge
+passes_bridge() {
+    mark vif1.0
+    reaches 1 2 && [ "$(direct vif1.0 guest_tx)" -eq 0 ]
+}
+
+ok "two isolated ports" both_isolated on
+fails "the short cut joins nobody whom the bridge parts" \
+    wait_for 2 in_domain 1 ping -c 1 -W 1 -q "${ipv4[2]}"
+ok "isolated no more" both_isolated off
+ok "and joined directly" wait_for 20 goes_directly
+if ip link set xenbr0 type bridge vlan_filtering 1 2>/dev/null; then
+    ok "a bridge that filters VLANs gets every frame" wait_for 10 passes_bridge
+    ip link set xenbr0 type bridge vlan_filtering 0
+    ok "and one that does not gets none" wait_for 20 goes_directly
+else
+    echo "# this kernel's bridges filter no VLANs"
+fi
+
 # A guest that stops receiving, while another sends to it and to the host.
 front=$(pgrep -f "qnetfront.*tap" -P "${job_pid[front2]}" || echo "${job_pid[front2]}")
 kill -STOP "$front"

@@ -220,10 +220,13 @@ bool vif_read_direct(struct XnVif *vif, GError **error)
     return true;
 }
 
-/* The short cut joins only what the bridge would: both interfaces in it, and up. */
+/*
+ * The short cut joins only what the bridge would: interfaces in it that are up, and get every frame
+ * that is for them. Isolated ports and VLANs are the bridge's business.
+ */
 static bool vif_follow_direct(struct XnVif *vif, GError **error)
 {
-    bool up = vif->link.carrier == 1 && vif->link.link.up;
+    bool joined = vif->link.joined && !vif->settings.switches.admin_down;
     unsigned bridge;
 
     if (!vif->connection) {
@@ -232,7 +235,7 @@ static bool vif_follow_direct(struct XnVif *vif, GError **error)
     if (!vif_read_direct(vif, error)) {
         return false;
     }
-    bridge = vif->direct && up && !vif->settings.switches.admin_down ? vif->link.link.bridge : 0;
+    bridge = vif->direct && joined ? vif->link.link.bridge : 0;
     if (connection_set_bridge(vif->connection, bridge)) {
         vif_log(vif, XN_LOG_INFO,
                 bridge != 0 ? "frames of neighbours come directly"

@@ -39,6 +39,7 @@ static bool vif_link_is_up(struct XnVifLink *link, const char *name)
     g_autoptr(GError) error = NULL;
     struct XnLink bridge;
 
+    link->joined = false;
     if (!link_watch_read(link->watch, link->index, &link->link, &error)) {
         log_shared(XN_LOG_DEBUG, name, "%s", error->message);
         return true;
@@ -50,6 +51,7 @@ static bool vif_link_is_up(struct XnVifLink *link, const char *name)
         log_shared(XN_LOG_DEBUG, name, "bridge: %s", error->message);
         return true;
     }
+    link->joined = bridge.up && link->link.forwards && !bridge.filters_vlans;
     return bridge.up;
 }
 

@@ -19,6 +19,8 @@ struct XnVifLink {
     /* To be looked at again. */
     bool stale;
     struct XnLink link;
+    /* Its bridge passes every frame between it and any other such interface. */
+    bool joined;
     /* As published last; -1: not yet. */
     int carrier;
     /* As published last; 0: not yet. */

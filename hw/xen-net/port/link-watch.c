@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <libmnl/libmnl.h>
 #include <linux/if.h>
+#include <linux/if_bridge.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 #include <string.h>
@@ -107,17 +108,66 @@ int link_watch_fd(const struct XnLinkWatch *watch)
     return mnl_socket_get_fd(watch->changes);
 }
 
-static void link_watch_parse_info(const struct nlattr *info, bool *ret_bridge_port)
+/* What is in IFLA_LINKINFO: the kind of interface, that of its master, and data of each. */
+struct XnLinkInfo {
+    const char *kind;
+    const struct nlattr *data;
+    const char *master_kind;
+    const struct nlattr *port_data;
+};
+
+static bool link_watch_is_bridge(const char *kind)
+{
+    return kind && strcmp(kind, LINK_WATCH_BRIDGE) == 0;
+}
+
+static const char *link_watch_text(const struct nlattr *attribute)
+{
+    return mnl_attr_validate(attribute, MNL_TYPE_NUL_STRING) >= 0 ? mnl_attr_get_str(attribute)
+                                                                  : NULL;
+}
+
+static void link_watch_parse_info(const struct nlattr *nest, struct XnLinkInfo *ret_info)
 {
     const struct nlattr *attribute;
 
-    mnl_attr_for_each_nested(attribute, info)
+    mnl_attr_for_each_nested(attribute, nest)
     {
-        if (mnl_attr_get_type(attribute) == IFLA_INFO_SLAVE_KIND &&
-            mnl_attr_validate(attribute, MNL_TYPE_NUL_STRING) >= 0) {
-            *ret_bridge_port = strcmp(mnl_attr_get_str(attribute), LINK_WATCH_BRIDGE) == 0;
+        switch (mnl_attr_get_type(attribute)) {
+        case IFLA_INFO_KIND:
+            ret_info->kind = link_watch_text(attribute);
+            break;
+        case IFLA_INFO_DATA:
+            ret_info->data = attribute;
+            break;
+        case IFLA_INFO_SLAVE_KIND:
+            ret_info->master_kind = link_watch_text(attribute);
+            break;
+        case IFLA_INFO_SLAVE_DATA:
+            ret_info->port_data = attribute;
+            break;
+        default:
+            break;
         }
     }
+}
+
+/* A setting of one byte; `otherwise` when it is not there. */
+static unsigned link_watch_setting(const struct nlattr *nest, uint16_t type, unsigned otherwise)
+{
+    const struct nlattr *attribute;
+
+    if (!nest) {
+        return otherwise;
+    }
+    mnl_attr_for_each_nested(attribute, nest)
+    {
+        if (mnl_attr_get_type(attribute) == type &&
+            mnl_attr_validate(attribute, MNL_TYPE_U8) >= 0) {
+            return mnl_attr_get_u8(attribute);
+        }
+    }
+    return otherwise;
 }
 
 bool link_watch_parse(const struct nlmsghdr *message, struct XnLink *ret_link)
@@ -125,8 +175,8 @@ bool link_watch_parse(const struct nlmsghdr *message, struct XnLink *ret_link)
     const struct ifinfomsg *info = mnl_nlmsg_get_payload(message);
     const struct nlattr *attribute;
     struct XnLink link = {0};
+    struct XnLinkInfo details = {0};
     unsigned master = 0;
-    bool bridge_port = false;
 
     if ((message->nlmsg_type != RTM_NEWLINK && message->nlmsg_type != RTM_DELLINK) ||
         mnl_nlmsg_get_payload_len(message) < sizeof(*info) || info->ifi_index <= 0) {
@@ -148,13 +198,20 @@ bool link_watch_parse(const struct nlmsghdr *message, struct XnLink *ret_link)
             }
             break;
         case IFLA_LINKINFO:
-            link_watch_parse_info(attribute, &bridge_port);
+            link_watch_parse_info(attribute, &details);
             break;
         default:
             break;
         }
     }
-    link.bridge = bridge_port ? master : 0;
+    if (link_watch_is_bridge(details.master_kind)) {
+        link.bridge = master;
+        link.forwards =
+            link_watch_setting(details.port_data, IFLA_BRPORT_STATE, 0) == BR_STATE_FORWARDING &&
+            link_watch_setting(details.port_data, IFLA_BRPORT_ISOLATED, 0) == 0;
+    }
+    link.filters_vlans = link_watch_is_bridge(details.kind) &&
+                         link_watch_setting(details.data, IFLA_BR_VLAN_FILTERING, 0) != 0;
     *ret_link = link;
     return true;
 }

@@ -22,6 +22,10 @@ struct XnLink {
     unsigned mtu;
     /* Index of the bridge that it is a port of; 0: of none. */
     unsigned bridge;
+    /* As that port: frames go to and come from all other ports, neither blocked nor isolated. */
+    bool forwards;
+    /* As a bridge: which port gets a frame depends on its VLAN. */
+    bool filters_vlans;
 };
 
 struct XnLinkWatch;

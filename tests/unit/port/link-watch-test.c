@@ -5,6 +5,7 @@
 #include <glib.h>
 #include <libmnl/libmnl.h>
 #include <linux/if.h>
+#include <linux/if_bridge.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 #include <string.h>
@@ -78,6 +79,77 @@ static void test_master(void)
     }
 }
 
+/* -1: the kernel does not say. */
+static void put_setting(struct Message *message, uint16_t type, int value)
+{
+    if (value >= 0) {
+        mnl_attr_put_u8(message->header, type, (uint8_t)value);
+    }
+}
+
+static void test_forwards(void)
+{
+    static const struct {
+        const char *kind;
+        int state;
+        int isolated;
+        bool forwards;
+    } cases[] = {
+        {"bridge", BR_STATE_FORWARDING, 0, true},
+        {"bridge", BR_STATE_FORWARDING, -1, true},
+        {"bridge", BR_STATE_FORWARDING, 1, false},
+        {"bridge", BR_STATE_LEARNING, 0, false},
+        {"bridge", BR_STATE_DISABLED, 0, false},
+        {"bridge", BR_STATE_BLOCKING, 0, false},
+        {"bridge", -1, -1, false},
+        {"bond", BR_STATE_FORWARDING, 0, false},
+    };
+
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        struct Message message;
+        struct XnLink link;
+        struct nlattr *nest, *data;
+
+        begin(&message, RTM_NEWLINK, 7, IFF_UP);
+        mnl_attr_put_u32(message.header, IFLA_MASTER, 3);
+        nest = mnl_attr_nest_start(message.header, IFLA_LINKINFO);
+        mnl_attr_put_strz(message.header, IFLA_INFO_SLAVE_KIND, cases[i].kind);
+        data = mnl_attr_nest_start(message.header, IFLA_INFO_SLAVE_DATA);
+        put_setting(&message, IFLA_BRPORT_STATE, cases[i].state);
+        put_setting(&message, IFLA_BRPORT_ISOLATED, cases[i].isolated);
+        mnl_attr_nest_end(message.header, data);
+        mnl_attr_nest_end(message.header, nest);
+        g_assert_true(link_watch_parse(message.header, &link));
+        g_assert_cmpint(link.forwards, ==, cases[i].forwards);
+    }
+}
+
+static void test_filters_vlans(void)
+{
+    static const struct {
+        const char *kind;
+        int filtering;
+        bool filters;
+    } cases[] = {
+        {"bridge", 1, true}, {"bridge", 0, false}, {"bridge", -1, false}, {"vxlan", 1, false}};
+
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        struct Message message;
+        struct XnLink link;
+        struct nlattr *nest, *data;
+
+        begin(&message, RTM_NEWLINK, 3, IFF_UP);
+        nest = mnl_attr_nest_start(message.header, IFLA_LINKINFO);
+        mnl_attr_put_strz(message.header, IFLA_INFO_KIND, cases[i].kind);
+        data = mnl_attr_nest_start(message.header, IFLA_INFO_DATA);
+        put_setting(&message, IFLA_BR_VLAN_FILTERING, cases[i].filtering);
+        mnl_attr_nest_end(message.header, data);
+        mnl_attr_nest_end(message.header, nest);
+        g_assert_true(link_watch_parse(message.header, &link));
+        g_assert_cmpint(link.filters_vlans, ==, cases[i].filters);
+    }
+}
+
 static void test_gone(void)
 {
     struct Message message;
@@ -127,6 +199,8 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/link-watch/plain", test_plain);
     g_test_add_func("/link-watch/master", test_master);
+    g_test_add_func("/link-watch/forwards", test_forwards);
+    g_test_add_func("/link-watch/filters VLANs", test_filters_vlans);
     g_test_add_func("/link-watch/gone", test_gone);
     g_test_add_func("/link-watch/other-messages", test_other_messages);
     g_test_add_func("/link-watch/wrong-attributes", test_wrong_attributes);

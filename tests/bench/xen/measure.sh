@@ -103,6 +103,7 @@ measure() {
             [ "$side" = theirs ] || before=$(our_stats)
             said=$($tool "$side" 2>&1)
             value=$($filter <<< "$said")
+            printf '%s\n' "--- $name, $side, $round" "$said" >> /out/measures
             if [ -z "$value" ]; then
                 fail "$name, $side, $round of $repeats" "$said"
                 continue

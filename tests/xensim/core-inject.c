@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "core-entry.h"
 #include "core.h"
 
 static const char *const call_names[SIM_CALL_COUNT] = {
@@ -174,6 +175,9 @@ static bool count_call(enum SimCall call, int *error)
     for (i = 0; i < rules; i++) {
         const struct SimRule *rule = &tally->rule[i];
 
+        if (rule->call == SIM_CALL_entry) {
+            entry_watch();
+        }
         if (rule->call == call && number >= rule->first && number <= rule->last) {
             tally->failed[call]++;
             *error = rule->error;

@@ -29,7 +29,8 @@
     X(unmask)        \
     X(pending)       \
     X(restrict)      \
-    X(foreign_map)
+    X(foreign_map)   \
+    X(entry)
 
 enum SimCall {
 #define SIM_CALL_ENUM(name) SIM_CALL_##name,

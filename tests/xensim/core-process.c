@@ -12,6 +12,7 @@
  * A handle slot holds a sequence number that is never used again; owners of event channels, shares
  * and mappings are named by it, so a stale name matches nothing.
  */
+#include "core-entry.h"
 #include "core.h"
 
 #include <errno.h>
@@ -393,6 +394,7 @@ struct SimMapping *handle_take_mapping(struct SimHandle *handle, void *address, 
     }
     pthread_mutex_unlock(&handle->mutex);
     if (mapping) {
+        entry_unmapped(address, count);
         munmap(address, (size_t)count * SIM_PAGE_SIZE);
     } else {
         errno = EINVAL;

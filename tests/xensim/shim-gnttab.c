@@ -11,6 +11,7 @@
 
 #include <xengnttab.h>
 
+#include "core-entry.h"
 #include "core.h"
 
 /* Linux's gntdev passes this many operations to the hypervisor at a time. */
@@ -139,6 +140,9 @@ static void *map_refs(xengnttab_handle *xgt, uint32_t count, const uint32_t *dom
         return NULL;
     }
     handle_add_mapping(handle, mapping);
+    if (prot & PROT_WRITE) {
+        entry_mapped(mapping->address, count);
+    }
     return mapping->address;
 }
 

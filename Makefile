@@ -41,7 +41,7 @@ PACKAGES_NEEDED := build \
 	$(if $(call goals,check check-unit check-sim check-contract check-hygiene check-xen check-soak \
 		check-sanitize demo bench),test) \
 	$(if $(or $(call goals,check-xen bench-xen),$(if $(XEN),$(call goals,demo))),xen) \
-	$(if $(call goals,fuzz-smoke),fuzz) $(if $(call goals,deb),package) \
+	$(if $(call goals,fuzz-smoke),fuzz) $(if $(call goals,coverage),coverage) $(if $(call goals,deb),package) \
 	$(if $(call goals,bench bench-xen bench-report bench-compare),bench)
 PACKAGES_USEFUL := $(filter-out $(PACKAGES_NEEDED),\
 	$(if $(call goals,check check-hygiene check-soak),lint package) $(if $(call goals,check check-soak),xen))
@@ -63,7 +63,7 @@ DEFINES := -D_GNU_SOURCE -D__XEN_INTERFACE_VERSION__=0x00040d00 \
 	$(if $(SDT),-DXN_HAVE_SDT) -DXN_VERSION=\"$(VERSION)\" -DXN_SYSCONFDIR=\"$(SYSCONFDIR)\"
 
 ifdef SANITIZE
-HARDEN_CC := -fsanitize=$(SANITIZE) -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+HARDEN_CC := -fsanitize=$(SANITIZE) $(if $(findstring thread,$(SANITIZE)),-Wno-tsan) -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 HARDEN_LD := -fsanitize=$(SANITIZE)
 # The shims are loaded into programs without a sanitizer's run-time library: they can only trap.
 HARDEN_SHIM := $(if $(findstring undefined,$(SANITIZE)),-fsanitize=undefined \
@@ -355,6 +355,14 @@ fuzz-programs: $(FUZZERS)
 fuzz-smoke: packages
 	+@$(MAKE) --no-print-directory $(FUZZ_BUILD) fuzz-programs
 	$(Q)BUILD='$(abspath build/fuzz)' tests/fuzz/run --seconds $(SECONDS) $(TARGETS)
+
+.PHONY: coverage coverage-tests
+coverage-tests: $(UNIT) $(REPLAY)
+## coverage: fails unless unit tests take 95 % of the branches of netif/, all of the state machine
+coverage: packages
+	+@$(MAKE) --no-print-directory BUILD=build/coverage CC=gcc CFLAGS='-O0 -g --coverage' HARDENING= \
+		coverage-tests
+	$(Q)BUILD='$(abspath build/coverage)' scripts/coverage
 
 BENCHES := $(patsubst %.c,$(B)/%,$(wildcard tests/bench/*.c))
 # Those of the data path are linked with it.

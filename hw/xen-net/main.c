@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "control/backend.h"
 #include "control/ctl-commands.h"
+#include "control/sandbox.h"
 #include "options.h"
 #include "service.h"
 
@@ -30,6 +31,8 @@ struct XnDaemon {
     struct XnBackend *backend;
     struct XnCtlContext ctl_context;
     struct XnCtlServer *ctl_server;
+    /* The journal's directory was not there. */
+    bool journal_made;
     int status;
 };
 
@@ -138,6 +141,38 @@ static gboolean daemon_signal_leave(gpointer opaque)
     return G_SOURCE_CONTINUE;
 }
 
+/*
+ * What takes the rights that the daemon was started with; then it gives them up. As the only
+ * thread, since capabilities belong to threads.
+ */
+static bool daemon_open(struct XnDaemon *daemon, const struct XnOptions *options, GError **error)
+{
+    struct XnCtlServerConfig config = {
+        .path = options->control,
+        .group = options->control_group,
+        .commands = ctl_commands,
+        .events = ctl_events,
+        .opaque = &daemon->ctl_context,
+    };
+    struct XnSandboxConfig sandbox = {
+        .user = options->user,
+        .control = options->control,
+        .journal = options->journal,
+    };
+
+    if (!check_host(options->beside_netback, error) || !backend_check(error)) {
+        return false;
+    }
+    raise_descriptor_limit();
+    daemon->ctl_server = ctl_server_create(&config, error);
+    if (!daemon->ctl_server) {
+        return false;
+    }
+    daemon->journal_made = access(options->journal, F_OK) < 0;
+    return make_journal_directory(options->journal, error) &&
+           (!options->sandbox || sandbox_enter(&sandbox, error));
+}
+
 static bool daemon_start(struct XnDaemon *daemon, const struct XnOptions *options, GError **error)
 {
     struct XnBackendConfig config = {
@@ -152,18 +187,7 @@ static bool daemon_start(struct XnDaemon *daemon, const struct XnOptions *option
         .event = daemon_event,
         .opaque = daemon,
     };
-    struct XnCtlServerConfig ctl_config = {
-        .path = options->control,
-        .group = options->control_group,
-        .commands = ctl_commands,
-        .events = ctl_events,
-        .opaque = &daemon->ctl_context,
-    };
 
-    if (!check_host(options->beside_netback, error)) {
-        return false;
-    }
-    raise_descriptor_limit();
     daemon->backend = backend_create(&config, error);
     if (!daemon->backend) {
         return false;
@@ -173,26 +197,40 @@ static bool daemon_start(struct XnDaemon *daemon, const struct XnOptions *option
         .workers = options->workers,
         .started = g_get_real_time() / G_USEC_PER_SEC,
     };
-    daemon->ctl_server = ctl_server_create(&ctl_config, error);
-    /* Last, so that a start that fails leaves no trace. */
-    return daemon->ctl_server && make_journal_directory(options->journal, error) &&
-           backend_start(daemon->backend, error);
+    return backend_start(daemon->backend, error);
+}
+
+static void daemon_filter(const struct XnOptions *options)
+{
+    g_autofree char *text = NULL;
+
+    if (!options->sandbox) {
+        log_info(NULL, "sandbox: off");
+        return;
+    }
+    sandbox_filter();
+    text = sandbox_describe();
+    log_info(NULL, "sandbox: %s", text);
 }
 
 static int daemon_run(const struct XnOptions *options)
 {
     struct XnDaemon daemon = {.status = EXIT_FAILURE};
     g_autoptr(GError) error = NULL;
+    bool opened;
     guint terminate;
     guint interrupt;
     guint leave;
 
     service_connect();
+    opened = daemon_open(&daemon, options, &error);
     daemon.loop = g_main_loop_new(NULL, FALSE);
     terminate = g_unix_signal_add(SIGTERM, daemon_signal, &daemon);
     interrupt = g_unix_signal_add(SIGINT, daemon_signal, &daemon);
     leave = g_unix_signal_add(SIGUSR2, daemon_signal_leave, &daemon);
-    if (daemon_start(&daemon, options, &error)) {
+    if (opened && daemon_start(&daemon, options, &error)) {
+        ctl_server_start(daemon.ctl_server);
+        daemon_filter(options);
         log_info(NULL, "version " XN_VERSION ", %u workers, %s buffers, control socket %s",
                  options->workers,
                  backend_buffer_kind(daemon.backend) == XN_BUFFERS_GRANTED ? "granted" : "plain",
@@ -202,6 +240,10 @@ static int daemon_run(const struct XnOptions *options)
         g_main_loop_run(daemon.loop);
     } else {
         log_error(NULL, "%s", error->message);
+        /* A start that fails leaves no trace. */
+        if (daemon.journal_made) {
+            rmdir(options->journal);
+        }
     }
     g_source_remove(terminate);
     g_source_remove(interrupt);

@@ -76,6 +76,8 @@ static bool options_parse_arguments(const GPtrArray *arguments, struct XnOptions
     g_autofree char *control_group = NULL;
     g_autofree char *journal = NULL;
     g_autofree char *config = NULL;
+    g_autofree char *sandbox = NULL;
+    g_autofree char *user = NULL;
     const GOptionEntry entries[] = {
         {"version", 0, 0, G_OPTION_ARG_NONE, &version, "Print the version and exit", NULL},
         {"config", 'c', 0, G_OPTION_ARG_FILENAME, &config,
@@ -109,6 +111,11 @@ static bool options_parse_arguments(const GPtrArray *arguments, struct XnOptions
         {"journal", 0, 0, G_OPTION_ARG_FILENAME, &journal,
          "Where connections are noted, on a tmpfs (default: " XN_JOURNAL_DIRECTORY ")",
          "DIRECTORY"},
+        {"user", 'u', 0, G_OPTION_ARG_STRING, &user,
+         "Become this user when everything that takes root is open (default: stay)", "USER"},
+        {"sandbox", 0, 0, G_OPTION_ARG_STRING, &sandbox,
+         "on (default): give up what is not needed: capabilities, files, system calls; or off",
+         "WHETHER"},
         {"log-level", 0, 0, G_OPTION_ARG_STRING, &log_level,
          "error, warning, info (default) or debug", "LEVEL"},
         G_OPTION_ENTRY_NULL,
@@ -159,6 +166,14 @@ static bool options_parse_arguments(const GPtrArray *arguments, struct XnOptions
     if (journal && journal[0] != '/') {
         return options_fail(error, "--journal is '%s', not an absolute path", journal);
     }
+    if (sandbox && strcmp(sandbox, "on") != 0 && strcmp(sandbox, "off") != 0) {
+        return options_fail(error, "--sandbox is '%s', not on or off", sandbox);
+    }
+    if (user && sandbox && strcmp(sandbox, "off") == 0) {
+        return options_fail(error, "--user is '%s', which needs --sandbox=on", user);
+    }
+    options.sandbox = !sandbox || strcmp(sandbox, "on") == 0;
+    options.user = g_steal_pointer(&user);
     options.version = version;
     options.beside_netback = beside_netback;
     options.workers = (unsigned)workers;
@@ -257,5 +272,6 @@ void options_clear(struct XnOptions *options)
     g_clear_pointer(&options->control, g_free);
     g_clear_pointer(&options->control_group, g_free);
     g_clear_pointer(&options->journal, g_free);
+    g_clear_pointer(&options->user, g_free);
     g_clear_pointer(&options->config, g_free);
 }

@@ -28,6 +28,9 @@ struct XnOptions {
     /* NULL: no group. */
     char *control_group;
     char *journal;
+    /* Give up what is not needed; whom to become, NULL: nobody else. */
+    bool sandbox;
+    char *user;
     /* NULL: the default one, which may be absent. */
     char *config;
 };

@@ -74,6 +74,7 @@ static void world_begin(void)
     config.path = world.path;
     world.server = ctl_server_create(&config, &error);
     g_assert_no_error(error);
+    ctl_server_start(world.server);
     atexit(world_end);
 }
 

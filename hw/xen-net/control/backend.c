@@ -86,6 +86,21 @@ static gboolean vif_id_equal(gconstpointer a, gconstpointer b)
 static void backend_broken(void *opaque, struct XnVifId id, uint64_t serial, const char *reason);
 static void backend_look_at(void *opaque, struct XnVifId id);
 
+bool backend_check(GError **error)
+{
+    struct XnStore *store = store_open(error);
+    struct XnGnttab *gnttab = NULL;
+    uint32_t own_domid = 0;
+    bool done = store && store_own_domid(store, &own_domid, error);
+
+    if (done) {
+        gnttab = gnttab_open(error);
+    }
+    gnttab_close(gnttab);
+    store_close(store);
+    return done && gnttab;
+}
+
 struct XnBackend *backend_create(const struct XnBackendConfig *config, GError **error)
 {
     struct XnBackend *backend = g_new0(struct XnBackend, 1);

@@ -35,6 +35,12 @@ struct XnBackendConfig {
 
 struct XnBackend;
 
+/*
+ * Is there a Xen here that we may use? For before anything is made. False with a one-line message
+ * for the administrator.
+ */
+bool backend_check(GError **error);
+
 /* Connects to Xen and starts the workers. NULL with a one-line message for the administrator. */
 struct XnBackend *backend_create(const struct XnBackendConfig *config, GError **error);
 

@@ -237,6 +237,8 @@ struct XnCtlServer *ctl_server_create(const struct XnCtlServerConfig *config, GE
         close(fd);
         return NULL;
     }
+    /* GIO starts a thread of its own when it accepts. */
+    g_socket_service_stop(service);
     if (!g_socket_listener_add_socket(G_SOCKET_LISTENER(service), socket, NULL, error)) {
         return NULL;
     }
@@ -250,6 +252,13 @@ struct XnCtlServer *ctl_server_create(const struct XnCtlServerConfig *config, GE
     server->clients = g_hash_table_new(NULL, NULL);
     g_signal_connect(server->service, "incoming", G_CALLBACK(ctl_incoming), server);
     return server;
+}
+
+void ctl_server_start(struct XnCtlServer *server)
+{
+    /* Whoever has made the socket, the daemon's own user is who it is now. */
+    server->access.owner = geteuid();
+    g_socket_service_start(server->service);
 }
 
 void ctl_server_free(struct XnCtlServer *server)

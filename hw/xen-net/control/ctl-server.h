@@ -32,10 +32,14 @@ struct XnCtlServerConfig {
 struct XnCtlServer;
 
 /*
- * Listens. qmp_capabilities, query-version, query-commands and query-schema are built in. NULL with
+ * Listens, so that clients can connect; they are served from ctl_server_start() on. Starts no
+ * thread. qmp_capabilities, query-version, query-commands and query-schema are built in. NULL with
  * an error.
  */
 struct XnCtlServer *ctl_server_create(const struct XnCtlServerConfig *config, GError **error);
+
+/* Serves clients from the main loop. */
+void ctl_server_start(struct XnCtlServer *server);
 
 /* Stops, drops the clients and removes the socket; NULL is fine. */
 void ctl_server_free(struct XnCtlServer *server);

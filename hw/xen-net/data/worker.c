@@ -25,6 +25,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/rights.h"
 #include "data/neighbours.h"
 #include "data/queue-inspect.h"
 #include "data/queue-private.h"
@@ -40,6 +41,8 @@
 
 enum XnCommandKind {
     XN_COMMAND_NONE,
+    /* nothing but to say that it is there */
+    XN_COMMAND_GREET,
     XN_COMMAND_ADD,
     XN_COMMAND_REMOVE,
     XN_COMMAND_INSPECT,
@@ -378,6 +381,8 @@ static gpointer worker_main(gpointer data)
     struct XnWorker *worker = data;
     bool running = true;
 
+    /* What guests write is read here; what a capability allows is none of a worker's business. */
+    rights_drop_capabilities();
     while (running) {
         if (worker_poll(worker)) {
             running = worker_obey(worker);
@@ -394,6 +399,19 @@ static gpointer worker_main(gpointer data)
         }
     }
     return NULL;
+}
+
+/* Has the worker execute a command, and waits until it has. Main thread. */
+static void worker_call(struct XnWorker *worker, enum XnCommandKind command, struct XnQueue *queue)
+{
+    g_mutex_lock(&worker->lock);
+    worker->command = command;
+    worker->command_queue = queue;
+    eventfd_write(worker->command_source.fd, 1);
+    while (worker->command != XN_COMMAND_NONE) {
+        g_cond_wait(&worker->done, &worker->lock);
+    }
+    g_mutex_unlock(&worker->lock);
 }
 
 struct XnWorker *worker_create(const struct XnWorkerConfig *config, GError **error)
@@ -432,24 +450,13 @@ struct XnWorker *worker_create(const struct XnWorkerConfig *config, GError **err
     if (!worker->thread) {
         goto fail;
     }
+    /* From here on it has given up its rights. */
+    worker_call(worker, XN_COMMAND_GREET, NULL);
     return worker;
 
 fail:
     worker_destroy(worker);
     return NULL;
-}
-
-/* Has the worker execute a command, and waits until it has. Main thread. */
-static void worker_call(struct XnWorker *worker, enum XnCommandKind command, struct XnQueue *queue)
-{
-    g_mutex_lock(&worker->lock);
-    worker->command = command;
-    worker->command_queue = queue;
-    eventfd_write(worker->command_source.fd, 1);
-    while (worker->command != XN_COMMAND_NONE) {
-        g_cond_wait(&worker->done, &worker->lock);
-    }
-    g_mutex_unlock(&worker->lock);
 }
 
 void worker_add_queue(struct XnWorker *worker, struct XnQueue *queue)

@@ -66,7 +66,12 @@ static struct XnCtlServer *create(const char *path, GError **error)
     struct XnCtlServerConfig config = {
         .path = path, .commands = commands, .events = events, .opaque = opaque};
 
-    return ctl_server_create(&config, error);
+    struct XnCtlServer *server = ctl_server_create(&config, error);
+
+    if (server) {
+        ctl_server_start(server);
+    }
+    return server;
 }
 
 static int client_connect(const char *path)

@@ -24,7 +24,6 @@
 
 #define KERNEL_NETBACK "/sys/module/xen_netback"
 #define KERNEL_AUTOPROBE "/sys/bus/xen-backend/drivers_autoprobe"
-#define TUN_DEVICE "/dev/net/tun"
 
 struct XnDaemon {
     GMainLoop *loop;
@@ -64,15 +63,7 @@ static bool check_host(bool beside_netback, GError **error)
                     "xen-netback /bin/false' into /etc/modprobe.d/qnetback.conf");
         return false;
     }
-    if (access(TUN_DEVICE, R_OK | W_OK) < 0) {
-        int saved_errno = errno;
-
-        g_set_error(error, G_FILE_ERROR, g_file_error_from_errno(saved_errno),
-                    "cannot use " TUN_DEVICE ": %s; %s", g_strerror(saved_errno),
-                    saved_errno == EACCES ? "run as root" : "load the module tun");
-        return false;
-    }
-    return true;
+    return port_check_host(error);
 }
 
 /* A vif needs a few descriptors for each queue; the usual soft limit of 1024 is soon reached. */

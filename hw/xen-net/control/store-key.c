@@ -166,18 +166,6 @@ bool store_key_read_flag(struct XnStore *store, const char *directory, const str
     return true;
 }
 
-bool store_key_read_state(struct XnStore *store, const char *directory, const struct XnKey *key,
-                          enum xenbus_state *ret_value, GError **error)
-{
-    union XnKeyValue value = {.number = 0};
-
-    if (!store_key_value(store, directory, key, &value, error)) {
-        return false;
-    }
-    *ret_value = (enum xenbus_state)value.number;
-    return true;
-}
-
 bool store_key_read_mac(struct XnStore *store, const char *directory, const struct XnKey *key,
                         struct XnMac *ret_value, GError **error)
 {

@@ -78,8 +78,6 @@ bool store_key_read_number(struct XnStore *store, const char *directory, const s
                            uint32_t *ret_value, GError **error);
 bool store_key_read_flag(struct XnStore *store, const char *directory, const struct XnKey *key,
                          bool *ret_value, GError **error);
-bool store_key_read_state(struct XnStore *store, const char *directory, const struct XnKey *key,
-                          enum xenbus_state *ret_value, GError **error);
 bool store_key_read_mac(struct XnStore *store, const char *directory, const struct XnKey *key,
                         struct XnMac *ret_value, GError **error);
 bool store_key_read_text(struct XnStore *store, const char *directory, const struct XnKey *key,

@@ -22,6 +22,9 @@ struct XnPortQueue {
     int fd;
 };
 
+/* Can interfaces be made at all? False with an error that says what to do. */
+bool port_check_host(GError **error);
+
 /*
  * Creates the interface `name`, down, with the MAC fe:ff:ff:ff:ff:ff, or takes over the one that
  * exists when nobody holds it. It can have `queue_count` (1 ... 256) queues, of which the first

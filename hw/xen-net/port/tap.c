@@ -56,6 +56,17 @@ static bool tap_fail(GError **error, const char *what, const char *name, const c
     return false;
 }
 
+static const char *tap_device_advice(int error)
+{
+    return error == EACCES ? "run as root, or let this user open it" : "load the module tun";
+}
+
+bool port_check_host(GError **error)
+{
+    return access(TAP_DEVICE, R_OK | W_OK) == 0 ||
+           tap_fail(error, "cannot use", TAP_DEVICE, tap_device_advice(errno));
+}
+
 static const char *tap_attach_advice(int error)
 {
     switch (error) {
@@ -82,9 +93,7 @@ static bool tap_attach(struct XnPortQueue *queue, const char *name, bool carrier
 
     queue->fd = open(TAP_DEVICE, O_RDWR | O_NONBLOCK | O_CLOEXEC);
     if (queue->fd < 0) {
-        return tap_fail(error, "cannot open", TAP_DEVICE,
-                        errno == ENOENT || errno == ENODEV ? "load the module tun"
-                                                           : "may this user open it?");
+        return tap_fail(error, "cannot open", TAP_DEVICE, tap_device_advice(errno));
     }
     g_strlcpy(request.ifr_name, name, sizeof(request.ifr_name));
     request.ifr_flags = (short)(IFF_TAP | IFF_NO_PI | IFF_VNET_HDR | IFF_MULTI_QUEUE |

@@ -33,6 +33,17 @@ ok "so is ours, or it has what is not released yet" changelog_knows_version
 
 # --- the packages ---
 
+# What every Debian machine that builds packages has, and what names another package there.
+# shellcheck disable=SC2317 # called through ok
+build_depends_are_those_of() { # FILE
+    diff <(awk '$1 == "build" { print $2 }' "$1" | grep -vxE 'gcc|libc6-dev' | LC_ALL=C sort) \
+        <(sed -n '/^Build-Depends:/,/^[^ ]*:/p' debian/control | grep -oE '^(Build-Depends:)? +[a-z0-9.+-]+' |
+            sed 's/.* //' | grep -v '^debhelper' | LC_ALL=C sort)
+}
+printf 'build gcc why\nbuild libnew-dev why\n' >"$scratch/list"
+fails "a library that is not in debian/control is found" "libnew-dev" build_depends_are_those_of "$scratch/list"
+ok "debian/control has what scripts/packages has to build with" build_depends_are_those_of scripts/packages
+
 skip_rest() { # REASON
     echo "ok $((tap_count += 1)) - the Debian packages # SKIP $*"
     done_testing

@@ -39,7 +39,7 @@ endif
 goals = $(filter $(1),$(MAKECMDGOALS))
 PACKAGES_NEEDED := build \
 	$(if $(call goals,check check-unit check-sim check-contract check-hygiene check-xen check-soak \
-		check-sanitize demo bench),test) \
+		check-sanitize demo bench soak),test) \
 	$(if $(or $(call goals,check-xen bench-xen),$(if $(XEN),$(call goals,demo))),xen) \
 	$(if $(call goals,fuzz-smoke),fuzz) $(if $(call goals,coverage),coverage) $(if $(call goals,deb),package) \
 	$(if $(call goals,bench bench-xen bench-report bench-compare),bench)
@@ -355,6 +355,13 @@ fuzz-programs: $(FUZZERS)
 fuzz-smoke: packages
 	+@$(MAKE) --no-print-directory $(FUZZ_BUILD) fuzz-programs
 	$(Q)BUILD='$(abspath build/fuzz)' tests/fuzz/run --seconds $(SECONDS) $(TARGETS)
+
+MINUTES := 30
+.PHONY: soak
+## soak: good and hostile guests, restarts, attach and detach, for MINUTES; ends with a table
+soak: packages programs $(TEST_PROGRAMS)
+	$(Q)env $(TEST_ENV) SEED='$(SEED)' SOAK_MINUTES='$(MINUTES)' tests/sim/soak
+soak: SEED :=
 
 .PHONY: coverage coverage-tests
 coverage-tests: $(UNIT) $(REPLAY)

@@ -14,9 +14,10 @@
  * them is copied from guest to guest. So a guest that still writes to its pages changes payload,
  * and never what was checked.
  *
- * The second call copies all frames of the batch that go to neighbours. If any operation in it
- * fails, nothing was published yet: the buffers are as unused as before, and all these frames go
- * the ordinary way, which sorts out whose grant was bad.
+ * The second call copies all frames of the batch that go to neighbours. If an operation in it
+ * fails, nothing was published yet: that neighbour's buffers are as unused as before, and all its
+ * frames go the ordinary way, which sorts out whose grant was bad. Other neighbours' do not, so
+ * that nobody's bad grants make the frames of others overtake each other.
  *
  * A neighbour without room makes the sender wait, since frames that took the other way would be
  * overtaken. But not for long: then its frames go through its interface for a while, and as long as
@@ -203,12 +204,13 @@ static void guest_tx_direct_piece(struct XnTurn *turn, const struct XnGuestRxSlo
 }
 
 static void guest_tx_direct_plan(struct XnQueue *queue, struct XnTurn *turn,
-                                 const struct XnGuestTxSlot *slot, struct XnGuestRxSlot *to)
+                                 struct XnGuestTxSlot *slot, struct XnGuestRxSlot *to)
 {
     uint32_t first = guest_rx_take(to);
     uint32_t position = slot->fetched;
     struct XnCopySource source = {.page = slot->head_page, .offset = slot->packet.slots[0].offset};
 
+    slot->first_segment = turn->copies.count;
     guest_tx_direct_piece(turn, to, first, 0, source, slot->fetched);
     source.foreign = true;
     source.domid = queue->config.domid;
@@ -221,6 +223,7 @@ static void guest_tx_direct_plan(struct XnQueue *queue, struct XnTurn *turn,
         guest_tx_direct_piece(turn, to, first, position, source, piece->size - done);
         position += piece->size - done;
     }
+    slot->segment_count = turn->copies.count - slot->first_segment;
     for (uint32_t i = 0; i < to->plan.data_slots; i++) {
         to->segments[i] = XN_NO_SEGMENT;
     }
@@ -234,7 +237,32 @@ static void guest_tx_direct_count(struct XnQueue *queue, const struct XnGuestTxS
     guest_tx_count(queue, slot);
 }
 
-/* All operations succeeded: the neighbours' requests are answered, and each is told once. */
+/* The requests that were taken of this neighbour's are as good as before. */
+static void guest_tx_direct_undo(struct XnTurn *turn, uint32_t count, struct XnQueue *neighbour)
+{
+    neighbour->guest_rx_next = neighbour->guest_rx_ring.rsp_prod_pvt;
+    for (uint32_t i = 0; i < count; i++) {
+        if (turn->guest_rx[i].queue == neighbour) {
+            turn->guest_rx[i].queue = NULL;
+        }
+    }
+}
+
+/* A neighbour gets all of its frames or none, since the others would overtake those that failed. */
+static void guest_tx_direct_check(struct XnTurn *turn, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const struct XnGuestTxSlot *slot = &turn->guest_tx[i];
+        struct XnQueue *neighbour = turn->guest_rx[i].queue;
+
+        if (neighbour &&
+            !copy_batch_succeeded(&turn->copies, slot->first_segment, slot->segment_count)) {
+            guest_tx_direct_undo(turn, count, neighbour);
+        }
+    }
+}
+
+/* The neighbours' requests are answered, and each is told once. */
 static void guest_tx_direct_finish(struct XnQueue *queue, struct XnTurn *turn, uint32_t count)
 {
     uint32_t start = queue->guest_tx_ring.rsp_prod_pvt;
@@ -256,18 +284,6 @@ static void guest_tx_direct_finish(struct XnQueue *queue, struct XnTurn *turn, u
     for (uint32_t i = 0; i < count; i++) {
         if (turn->guest_rx[i].queue) {
             guest_rx_publish(turn->guest_rx[i].queue);
-        }
-    }
-}
-
-/* An operation failed: the requests that were taken are as good as before. */
-static void guest_tx_direct_undo(struct XnTurn *turn, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        struct XnQueue *neighbour = turn->guest_rx[i].queue;
-
-        if (neighbour) {
-            neighbour->guest_rx_next = neighbour->guest_rx_ring.rsp_prod_pvt;
         }
     }
 }
@@ -305,10 +321,7 @@ uint32_t guest_tx_direct(struct XnQueue *queue, struct XnTurn *turn, uint32_t co
     copy_batch_flush(copies);
     counter_add(&queue->config.counters->guest_tx_copy_calls, 1);
     counter_add(&queue->config.counters->guest_tx_segments, copies->count);
-    if (copy_batch_succeeded(copies, 0, copies->count)) {
-        guest_tx_direct_finish(queue, turn, count);
-    } else {
-        guest_tx_direct_undo(turn, count);
-    }
+    guest_tx_direct_check(turn, count);
+    guest_tx_direct_finish(queue, turn, count);
     return count;
 }

@@ -349,6 +349,34 @@ static void test_failed_copy_uses_up_no_buffer(void)
     pair_free(&pair);
 }
 
+/* `data`: where the one whose grants are bad stands in a batch of four frames, of which two are
+ * his. */
+static void test_bad_grants_of_one_neighbour_concern_no_other(gconstpointer data)
+{
+    uint32_t bad = GPOINTER_TO_UINT(data);
+    struct Pair pair = pair_new();
+    struct Pair other = {.sender = pair.sender, .receiver = fake_guest_add(2, pair.sender->turn)};
+    uint32_t entries = 0;
+
+    settle(other.receiver, BRIDGE);
+    post_buffers(pair.receiver, 4);
+    post_buffers(other.receiver, 4);
+    /* of his first frame, or of his second */
+    RING_GET_REQUEST(&other.receiver->guest_rx, bad)->gref = FAKE_PAGES + 1;
+    for (uint32_t i = 0; i < 4; i++) {
+        entries += send_frame(i % 2 == 0 ? &other : &pair, 600, i, 100, i);
+    }
+    turn(&pair);
+    expect_frame(&pair, 600, 1);
+    expect_frame(&pair, 600, 3);
+    expect_nothing(pair.receiver);
+    expect_nothing(other.receiver);
+    g_assert_cmpuint(from_port(pair.sender), ==, 2);
+    expect_responses(pair.sender, entries);
+    fake_guest_free(other.receiver);
+    pair_free(&pair);
+}
+
 static void test_neighbour_without_room_is_waited_for(void)
 {
     struct Pair pair = pair_new();
@@ -593,6 +621,10 @@ int main(int argc, char **argv)
                     test_blank_checksum_goes_only_to_who_takes_it);
     g_test_add_func("/guest-tx-direct/a failed copy uses up no buffer",
                     test_failed_copy_uses_up_no_buffer);
+    g_test_add_data_func("/guest-tx-direct/bad grants concern no other neighbour: the first",
+                         GUINT_TO_POINTER(0), test_bad_grants_of_one_neighbour_concern_no_other);
+    g_test_add_data_func("/guest-tx-direct/bad grants concern no other neighbour: the second",
+                         GUINT_TO_POINTER(1), test_bad_grants_of_one_neighbour_concern_no_other);
     g_test_add_func("/guest-tx-direct/a neighbour without room is waited for",
                     test_neighbour_without_room_is_waited_for);
     g_test_add_func("/guest-tx-direct/nobody waits long", test_nobody_waits_long);

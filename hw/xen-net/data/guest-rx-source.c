@@ -70,6 +70,11 @@ static enum XnGuestRxSource guest_rx_source_begin_segments(struct XnQueue *queue
         counter_add(&queue->config.counters->guest_rx_drop_bad_header, 1);
         return XN_GUEST_RX_DROPPED;
     }
+    if (held->segments.headers.length + MIN(held->segments.size, held->segments.payload) >
+        features_guest_rx_frame_max(&queue->config.features)) {
+        counter_add(&queue->config.counters->guest_rx_drop_too_big, 1);
+        return XN_GUEST_RX_DROPPED;
+    }
     held->length = length;
     held->next_segment = 0;
     counter_add(&queue->config.counters->guest_rx_segmented, 1);

@@ -180,6 +180,48 @@ static void test_multicast_is_filtered_as_the_guest_asked(void)
     fake_guest_free(guest);
 }
 
+/*
+ * Another guest chooses the size of the segments, and the frame may have been on its way since this
+ * one took super-frames. One without scatter-gather must get nothing that needs a second slot.
+ */
+static void test_segments_of_more_than_a_slot_are_dropped_without_sg(void)
+{
+    static const struct {
+        uint32_t mss;
+        uint32_t headroom;
+        bool fits;
+    } cases[] = {{4096 - 54, 0, true},
+                 {4096 - 53, 0, false},
+                 {4096 - 54 - 256, 256, true},
+                 {4096 - 53 - 256, 256, false},
+                 {30000, 0, false}};
+    static uint8_t sent[XN_FRAME_MAX], got[XN_FRAME_MAX];
+
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        struct FakeGuest *guest = fake_guest_new();
+        uint32_t headers = put_headers(sent, 0, IPPROTO_TCP, 60000);
+        struct virtio_net_hdr header = {.flags = VIRTIO_NET_HDR_F_NEEDS_CSUM,
+                                        .gso_type = VIRTIO_NET_HDR_GSO_TCPV4,
+                                        .gso_size = (uint16_t)cases[i].mss,
+                                        .csum_start = (uint16_t)(headers - 20),
+                                        .csum_offset = 16};
+        struct XnGuestRxMeta meta;
+        uint32_t length;
+
+        guest->queue->config.features =
+            (struct XnFeatures){.guest_rx_headroom = (uint16_t)cases[i].headroom};
+        write_frame(guest, &header, sent, headers + 60000);
+        g_assert_cmpint(guest_rx_source_next(guest->queue, got, &length, &meta), ==,
+                        cases[i].fits ? XN_GUEST_RX_FRAME : XN_GUEST_RX_DROPPED);
+        g_assert_cmpuint(guest->counters.guest_rx_drop_too_big, ==, cases[i].fits ? 0 : 1);
+        if (!cases[i].fits) {
+            g_assert_cmpint(guest_rx_source_next(guest->queue, got, &length, &meta), ==,
+                            XN_GUEST_RX_NONE);
+        }
+        fake_guest_free(guest);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const uint32_t ports[] = {53, 66, 67, 68, 69};
@@ -201,5 +243,7 @@ int main(int argc, char **argv)
     }
     g_test_add_func("/data/guest-rx-source/multicast-is-filtered-as-the-guest-asked",
                     test_multicast_is_filtered_as_the_guest_asked);
+    g_test_add_func("/data/guest-rx-source/segments-of-more-than-a-slot-are-dropped-without-sg",
+                    test_segments_of_more_than_a_slot_are_dropped_without_sg);
     return g_test_run();
 }

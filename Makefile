@@ -79,7 +79,8 @@ BASE_CC := -std=gnu11 $(WARNINGS) $(DEFINES) -Ihw/xen-net -I$(B)/generated -pthr
 LINK_FLAGS := -pthread -Wl,-z,relro,-z,now -Wl,--as-needed
 # These also run inside guests or below Xen's libraries: GLib has no place in them.
 NO_GLIB := tests/qnetfront/% tests/xensim/% tests/contract/% tests/xen/%
-lib_cc = $(XEN_CFLAGS) $(if $(filter $(NO_GLIB),$<),,$(GLIB_CFLAGS))
+lib_cc = $(XEN_CFLAGS) $(if $(filter $(NO_GLIB),$<),,$(GLIB_CFLAGS)) \
+	$(if $(filter hw/xen-net/tools/%,$<),$(TOOLS_CFLAGS))
 
 # --- files ----------------------------------------------------------------------------------------
 
@@ -159,7 +160,7 @@ metrics: $(B)/qnetctl
 
 # Other flags than last time: everything is built again.
 ALL_FLAGS = $(CC) $(CFLAGS) $(BASE_CC) $(HARDEN_CC) $(HARDEN_SHIM) $(XEN_CFLAGS) $(GLIB_CFLAGS) \
-	$(LDFLAGS) $(LINK_FLAGS) $(HARDEN_LD)
+	$(TOOLS_CFLAGS) $(LDFLAGS) $(LINK_FLAGS) $(HARDEN_LD)
 $(B)/flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(ALL_FLAGS)' | cmp -s - $@ || echo '$(ALL_FLAGS)' >$@
@@ -188,7 +189,7 @@ $(B)/qnetback: $(call obj,$(MAIN_SRC)) $(LIB)
 
 $(B)/qnetctl: $(call obj,$(TOOLS_SRC)) $(LIB)
 	$(call say,LINK,$@)
-	$(link) $(XEN_LIBS) $(GLIB_LIBS)
+	$(link) $(XEN_LIBS) $(GLIB_LIBS) $(TOOLS_LIBS)
 
 # The frontend's unit tests are linked with the frontend, the tool's with the tool, the others with
 # the daemon.
@@ -200,7 +201,7 @@ $(filter-out $(FRONT_UNIT),$(UNIT)): $(LIB)
 $(UNIT): $(B)/%: $(B)/obj/%.o
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
-	$(link) $(XEN_LIBS) $(GLIB_LIBS)
+	$(link) $(XEN_LIBS) $(GLIB_LIBS) $(if $(filter $(TOOLS_UNIT),$@),$(TOOLS_LIBS))
 
 # The fuzz targets: with a main() that replays what is kept, and with libFuzzer's (needs clang).
 $(B)/tests/fuzz/store-replay $(B)/tests/fuzz/store-fuzz: $(B)/obj/tests/fuzz/store-world.o \

@@ -16,10 +16,23 @@
 #include "base/paths.h"
 #include "tools/verb.h"
 
+/* clang-format off */
 static const struct XnVerb *const verbs[] = {
-    &verb_list,  &verb_show, &verb_stats,     &verb_counters, &verb_events,  &verb_set,
-    &verb_rings, &verb_kick, &verb_log_level, &verb_drain,    &verb_restart,
+    &verb_list,
+    &verb_show,
+    &verb_top,
+    &verb_stats,
+    &verb_counters,
+    &verb_events,
+    &verb_set,
+    &verb_capture,
+    &verb_rings,
+    &verb_kick,
+    &verb_log_level,
+    &verb_drain,
+    &verb_restart,
 };
+/* clang-format on */
 
 static void describe_options(GString *text, const GOptionEntry *options)
 {

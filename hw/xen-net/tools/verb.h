@@ -42,6 +42,7 @@ struct XnVerb {
 };
 
 extern const struct XnVerb verb_counters;
+extern const struct XnVerb verb_capture;
 extern const struct XnVerb verb_drain;
 extern const struct XnVerb verb_events;
 extern const struct XnVerb verb_list;
@@ -52,6 +53,7 @@ extern const struct XnVerb verb_rings;
 extern const struct XnVerb verb_set;
 extern const struct XnVerb verb_show;
 extern const struct XnVerb verb_stats;
+extern const struct XnVerb verb_top;
 
 /*
  * What the daemon knows of all vifs, or of the one that is named `name` unless that is NULL: an

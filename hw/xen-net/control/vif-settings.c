@@ -89,9 +89,11 @@ bool vif_settings_read_direct(struct XnStore *store, const char *directory,
 {
     g_autofree char *direct = NULL;
     g_autofree char *bridge = NULL;
+    g_autofree char *ip = NULL;
 
     *ret_complaint = NULL;
     if (!key_backend_direct_read(store, directory, &direct, error) ||
+        !key_backend_ip_read(store, directory, &ip, error) ||
         !key_backend_bridge_read(store, directory, &bridge, error)) {
         return false;
     }
@@ -104,7 +106,7 @@ bool vif_settings_read_direct(struct XnStore *store, const char *directory,
 
         *ret_complaint = g_strdup_printf("%s is '%s', not 0 or 1", key_backend_direct.name, quoted);
     }
-    *ret_direct = bridges && bridge && g_strv_contains(bridges, bridge);
+    *ret_direct = bridges && bridge && !ip && g_strv_contains(bridges, bridge);
     return true;
 }
 

@@ -64,7 +64,8 @@ bool vif_settings_read_queue_max(struct XnStore *store, const char *directory, u
 
 /*
  * Whether frames of this vif go directly to neighbours on its bridge, and theirs to it: its own key
- * says so, or its bridge is one of `bridges` (an option; NULL: none). *ret_complaint likewise.
+ * says so, or its bridge is one of `bridges` (an option; NULL: none) and it has no addresses that
+ * the hotplug script filters. *ret_complaint likewise.
  */
 bool vif_settings_read_direct(struct XnStore *store, const char *directory,
                               const char *const *bridges, bool *ret_direct, char **ret_complaint,

@@ -83,13 +83,14 @@ static void guest_tx_direct_fetch(struct XnQueue *queue, struct XnTurn *turn, ui
     }
 }
 
-/* Whether frames for this neighbour take the ordinary way at the moment. */
+/* Whether a frame for this neighbour takes the ordinary way now; then no later one overtakes it. */
 static bool guest_tx_direct_is_detour(struct XnQueue *neighbour)
 {
     if (neighbour->detour_until_ns != 0 && clock_now_ns() >= neighbour->detour_until_ns) {
         neighbour->detour_until_ns = 0;
     }
-    return neighbour->detour_until_ns != 0 || neighbour->detour_pending;
+    neighbour->detour_pending = neighbour->detour_pending || neighbour->detour_until_ns != 0;
+    return neighbour->detour_pending;
 }
 
 /* Can the neighbour take such a frame directly, and what is it told about it? */

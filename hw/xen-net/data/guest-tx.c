@@ -48,11 +48,12 @@ static uint64_t *guest_tx_drop_counter(struct XnQueueCounters *counters, enum Xn
     }
 }
 
+/* It is counted when it is answered: while the port is full, packets are parsed again. */
 static void guest_tx_drop(struct XnGuestTxSlot *slot, int16_t status, uint64_t *counter)
 {
     slot->dropped = true;
     slot->status = status;
-    counter_add(counter, 1);
+    slot->drop_counter = counter;
 }
 
 /*
@@ -98,6 +99,7 @@ static uint32_t guest_tx_parse(struct XnQueue *queue, struct XnTurn *turn, uint3
         slot->dropped = result != XN_SLOTS_PACKET;
         slot->status = NETIF_RSP_OKAY;
         slot->fetched = 0;
+        slot->drop_counter = NULL;
         if (queue->guest_tx_delivered[start % XN_RING_SIZE]) {
             slot->dropped = true;
         }
@@ -343,6 +345,9 @@ static void guest_tx_respond(struct XnQueue *queue, struct XnTurn *turn, uint32_
         const struct XnGuestTxSlot *slot = &turn->guest_tx[i];
 
         queue->guest_tx_delivered[ring->rsp_prod_pvt % XN_RING_SIZE] = false;
+        if (slot->drop_counter) {
+            counter_add(slot->drop_counter, 1);
+        }
         if (slot->status == NETIF_RSP_ERROR) {
             trace_guest_tx_error(queue, queue->config.domid, queue->config.index,
                                  slot->packet.size);

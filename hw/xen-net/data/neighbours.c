@@ -48,13 +48,16 @@ void neighbours_destroy(struct XnNeighbours *neighbours)
 void neighbours_add(struct XnNeighbours *neighbours, struct XnQueue *queue)
 {
     const struct XnNeighbourPlace *place = &queue->config.place;
-    struct XnQueue **bucket = &neighbours->buckets[neighbours_bucket(place->mac)];
+    struct XnQueue **link = &neighbours->buckets[neighbours_bucket(place->mac)];
 
-    if (place->bridge == 0 || neighbours_look_up(neighbours, place->bridge, place->mac)) {
+    if (place->bridge == 0) {
         return;
     }
-    queue->neighbour_next = *bucket;
-    *bucket = queue;
+    while (*link) {
+        link = &(*link)->neighbour_next;
+    }
+    queue->neighbour_next = NULL;
+    *link = queue;
     neighbours->count++;
 }
 

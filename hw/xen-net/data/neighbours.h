@@ -20,7 +20,8 @@ void neighbours_destroy(struct XnNeighbours *neighbours);
 
 /*
  * Adds a queue at the place its configuration names; one that names no bridge is not added. Of
- * several with the same address only the first is found.
+ * several with the same address the first is found, and the next one when that has been removed:
+ * during a migration within one host, both ends of it are there.
  */
 void neighbours_add(struct XnNeighbours *neighbours, struct XnQueue *queue);
 

@@ -142,6 +142,8 @@ struct XnGuestTxSlot {
     int16_t status;
     /* nothing to send: answered only */
     bool dropped;
+    /* counts it, when it is not for a good reason that nothing is sent; else NULL */
+    uint64_t *drop_counter;
     /* where the bytes of its slots are: copied, or in the guest's own pages that stay mapped */
     uint8_t *bytes[XN_GUEST_TX_SLOTS_MAX];
     bool in_place;

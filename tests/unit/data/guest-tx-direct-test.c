@@ -423,6 +423,24 @@ static void test_nobody_waits_long(void)
     pair_free(&pair);
 }
 
+/* Frames that went through the port during a detour are not overtaken when its time is over. */
+static void test_detour_ends_only_behind_its_last_frame(void)
+{
+    struct Pair pair = pair_new();
+
+    post_buffers(pair.receiver, 8);
+    pair.receiver->queue->detour_until_ns = UINT64_MAX;
+    send_frame(&pair, 700, 0, 0, 1);
+    turn(&pair);
+    g_assert_cmpuint(from_port(pair.sender), ==, 1);
+    pair.receiver->queue->detour_until_ns = 1;
+    send_frame(&pair, 700, 0, 0, 2);
+    turn(&pair);
+    expect_nothing(pair.receiver);
+    g_assert_cmpuint(from_port(pair.sender), ==, 1);
+    pair_free(&pair);
+}
+
 static void test_delivered_once_while_an_earlier_frame_waits_for_the_port(void)
 {
     struct Pair pair = pair_new();
@@ -573,7 +591,7 @@ static void test_taken_buffers_count_when_an_event_is_asked_for(void)
     pair_free(&pair);
 }
 
-static void test_of_two_with_one_address_the_first_is_found(void)
+static void test_of_two_with_one_address_the_first_is_found_until_it_leaves(void)
 {
     struct Pair pair = pair_new();
     struct FakeGuest *third = fake_guest_add(2, pair.sender->turn);
@@ -586,9 +604,12 @@ static void test_of_two_with_one_address_the_first_is_found(void)
     turn(&pair);
     expect_frame(&pair, 100, 3);
     expect_nothing(third);
-    neighbours_remove(pair.sender->turn->neighbours, third->queue);
+    neighbours_remove(pair.sender->turn->neighbours, pair.receiver->queue);
     g_assert_true(neighbours_find(pair.sender->turn->neighbours, pair.sender->queue,
-                                  pair.receiver->queue->config.place.mac) == pair.receiver->queue);
+                                  third->queue->config.place.mac) == third->queue);
+    neighbours_remove(pair.sender->turn->neighbours, third->queue);
+    g_assert_null(neighbours_find(pair.sender->turn->neighbours, pair.sender->queue,
+                                  third->queue->config.place.mac));
     fake_guest_free(third);
     pair_free(&pair);
 }
@@ -628,6 +649,8 @@ int main(int argc, char **argv)
     g_test_add_func("/guest-tx-direct/a neighbour without room is waited for",
                     test_neighbour_without_room_is_waited_for);
     g_test_add_func("/guest-tx-direct/nobody waits long", test_nobody_waits_long);
+    g_test_add_func("/guest-tx-direct/a detour ends only behind its last frame",
+                    test_detour_ends_only_behind_its_last_frame);
     g_test_add_func("/guest-tx-direct/delivered once while an earlier frame waits for the port",
                     test_delivered_once_while_an_earlier_frame_waits_for_the_port);
     g_test_add_data_func("/guest-tx-direct/a full port is all that is waited for: not credit",
@@ -640,7 +663,7 @@ int main(int argc, char **argv)
                          GUINT_TO_POINTER(20000), test_buffers_are_first_for_who_waited_first);
     g_test_add_func("/guest-tx-direct/taken buffers count when an event is asked for",
                     test_taken_buffers_count_when_an_event_is_asked_for);
-    g_test_add_func("/guest-tx-direct/of two with one address the first is found",
-                    test_of_two_with_one_address_the_first_is_found);
+    g_test_add_func("/guest-tx-direct/of two with one address the first is found until it leaves",
+                    test_of_two_with_one_address_the_first_is_found_until_it_leaves);
     return g_test_run();
 }

@@ -472,6 +472,36 @@ static void test_successor_does_not_believe_a_journal_that_does_not_fit(gconstpo
     fake_guest_free(guest);
 }
 
+static void test_drop_behind_a_full_port_is_counted_once(void)
+{
+    struct FakeGuest *guest = fake_guest_new();
+    static uint8_t frame[FAKE_FRAME_ROOM];
+    uint32_t entries = 0;
+
+    while (guest->counters.guest_tx_port_full == 0) {
+        entries = post_frame(guest, 0, 0, 60000, 1);
+        publish(guest);
+        guest_tx_turn(guest->queue, guest->turn);
+        guest->guest_tx.rsp_cons = guest->guest_tx.sring->rsp_prod;
+    }
+    post(guest, 20, 0, 5, 0);
+    for (int i = 0; i < 3; i++) {
+        publish(guest);
+        guest->queue->guest_tx_port_full = false;
+        guest_tx_turn(guest->queue, guest->turn);
+    }
+    expect_no_response(guest);
+    while (read(guest->network, frame, sizeof(frame)) > 0) {
+    }
+    publish(guest);
+    guest->queue->guest_tx_port_full = false;
+    guest_tx_turn(guest->queue, guest->turn);
+    expect_responses(guest, entries, NETIF_RSP_OKAY);
+    expect_responses(guest, 1, NETIF_RSP_ERROR);
+    g_assert_cmpuint(guest->counters.guest_tx_drop_bad_size, ==, 1);
+    fake_guest_free(guest);
+}
+
 int main(int argc, char **argv)
 {
     static const uint32_t impossible[] = {257, 1u << 31, UINT32_MAX};
@@ -533,5 +563,7 @@ int main(int argc, char **argv)
         g_test_add_data_func(name, GUINT_TO_POINTER(foreign[i]),
                              test_successor_does_not_believe_a_journal_that_does_not_fit);
     }
+    g_test_add_func("/data/guest-tx/drop-behind-a-full-port-is-counted-once",
+                    test_drop_behind_a_full_port_is_counted_once);
     return g_test_run();
 }

@@ -131,6 +131,9 @@ static void visit_vif(const struct XnVif *vif, void *opaque)
     add_text(builder, "frontend_state", vif_state_name(status.frontend));
     add_flag(builder, "hotplug_connected", status.hotplug_connected);
     add_text(builder, "error", status.error);
+    if (status.error && status.error_time > 0) {
+        add_number(builder, "error_time", (uint64_t)status.error_time);
+    }
     add_text(builder, "complaint", status.complaint);
     add_flag(builder, "hotplug_failed", status.hotplug_failed);
     add_flag(builder, "stalled", status.stalled);

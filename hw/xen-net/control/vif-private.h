@@ -41,6 +41,8 @@ struct XnVif {
     guint close_timer;
     /* What stands in the error nodes; NULL when they are not there. */
     char *error;
+    /* When that was, in seconds of the epoch; 0: before this daemon. */
+    gint64 error_time;
     bool hotplug_failed;
     /* The last that was said. */
     char *complaint;

@@ -173,6 +173,7 @@ static void vif_report(struct XnVif *vif, const char *reason)
     if (g_strcmp0(vif->error, reason) != 0) {
         store_error_write(vif->host->store, vif->host->own_domid, vif->id, reason);
         g_free(vif->error);
+        vif->error_time = g_get_real_time() / G_USEC_PER_SEC;
         vif->error = g_strdup(reason);
     }
 }
@@ -587,6 +588,7 @@ struct XnVifStatus vif_status(const struct XnVif *vif)
         .frontend = vif->facts.frontend,
         .hotplug_connected = vif->facts.hotplug_connected,
         .error = vif->error,
+        .error_time = vif->error_time,
         .connected = vif->connection ? connection_frontend(vif->connection) : NULL,
         .mapped_grants = vif->connection ? connection_mapped_grants(vif->connection) : 0,
         .queue_count = vif->queue_max,

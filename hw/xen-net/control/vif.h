@@ -144,6 +144,8 @@ struct XnVifStatus {
     bool hotplug_connected;
     /* Why it was closed, or NULL. */
     const char *error;
+    /* When that was, in seconds of the epoch; 0: before this daemon. */
+    gint64 error_time;
     /* NULL unless it is connected. */
     const struct XnFrontend *connected;
     unsigned mapped_grants;

@@ -19,6 +19,7 @@
 /* clang-format off */
 static const struct XnVerb *const verbs[] = {
     &verb_list,
+    &verb_doctor,
     &verb_show,
     &verb_top,
     &verb_stats,

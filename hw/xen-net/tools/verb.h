@@ -43,6 +43,7 @@ struct XnVerb {
 
 extern const struct XnVerb verb_counters;
 extern const struct XnVerb verb_capture;
+extern const struct XnVerb verb_doctor;
 extern const struct XnVerb verb_drain;
 extern const struct XnVerb verb_events;
 extern const struct XnVerb verb_list;

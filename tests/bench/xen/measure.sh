@@ -103,6 +103,12 @@ measure() {
             [ "$side" = theirs ] || before=$(our_stats)
             said=$($tool "$side" 2>&1)
             value=$($filter <<< "$said")
+            if [ -z "$value" ]; then
+                # iperf3's server has one client at a time, and may still be busy with the last one.
+                pause 2
+                said=$($tool "$side" 2>&1)
+                value=$($filter <<< "$said")
+            fi
             printf '%s\n' "--- $name, $side, $round" "$said" >> /out/measures
             if [ -z "$value" ]; then
                 fail "$name, $side, $round of $repeats" "$said"

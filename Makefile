@@ -326,7 +326,7 @@ check-hygiene: packages $(GENERATED)
 check-xen: packages programs $(TEST_PROGRAMS)
 	$(call prove,$(XEN_TIMEOUT),$(or $(TESTS),$(XEN_TESTS)))
 
-## check-soak: the tests that take long, on the simulator and on real Xen; 40 to 90 minutes
+## check-soak: the tests that take long, on the simulator and on real Xen; 1.5 to 2 hours
 check-soak: packages programs $(TEST_PROGRAMS)
 	$(call prove,$(SOAK_TIMEOUT),$(or $(TESTS),$(SOAK_TESTS)))
 check-soak: export SOAK := 1

@@ -9,10 +9,10 @@
 # shellcheck source=tests/xen/host-lib.sh
 . "$(dirname "$0")/host-lib.sh"
 seed=${SEED:-$RANDOM}
-boots=5 guests=6 migrations=0
+boots=5 guests=6 migrations=0 memory=3072
 if [ -n "${SOAK-}" ]; then
-    boots=100 guests=20 migrations=10
+    boots=100 guests=20 migrations=10 memory=5120
 fi
 echo "# seed $seed (SEED=$seed repeats it), $boots boots, $guests guests, $migrations migrations"
-run_scenario any-moment --memory 5120 --dom0 1536 --limit "${SOAK:+6}900" \
+run_scenario any-moment --memory $memory --dom0 1536 --limit "${SOAK:+6}900" \
     --set "seed=$seed" --set "boots=$boots" --set "guests=$guests" --set "migrations=$migrations"

@@ -146,17 +146,21 @@ static struct XnPortQueue bench_ports[BENCH_GUESTS];
 /* From now on frames have this size. */
 static void bench_guest_set_frame(struct BenchGuest *guest, uint32_t size)
 {
+    static const uint8_t ethernet[14] = {0x00, 0x16, 0x3e, 0, 0, 1,    0x00,
+                                         0x16, 0x3e, 0,    0, 2, 0x08, 0x00};
+    static const uint8_t addresses[8] = {10, 0, 0, 2, 10, 0, 0, 1};
     uint8_t *h = guest->headers;
     uint32_t ip_length = size - 14;
 
     guest->frame_size = size;
     memset(h, 0, BENCH_HEADERS);
-    memcpy(h, "\x00\x16\x3e\x00\x00\x01\x00\x16\x3e\x00\x00\x02\x08\x00\x45", 15);
+    memcpy(h, ethernet, sizeof(ethernet));
+    h[14] = 0x45;
     h[16] = (uint8_t)(ip_length >> 8);
     h[17] = (uint8_t)ip_length;
     h[22] = 64;
     h[23] = 6;
-    memcpy(h + 26, "\x0a\x00\x00\x02\x0a\x00\x00\x01", 8);
+    memcpy(h + 26, addresses, sizeof(addresses));
     h[34 + 12] = 5 << 4;
     guest->header = (struct virtio_net_hdr){
         .flags = VIRTIO_NET_HDR_F_NEEDS_CSUM,

@@ -122,10 +122,16 @@ static enum XnSlotsReason parse_continuations(struct Parser *parser, uint32_t *r
 static enum XnSlotsReason parse_packet(struct Parser *parser)
 {
     struct XnGuestTxPacket *packet = parser->packet;
-    const netif_tx_request_t *head = &parser_next(parser)->request;
-    uint32_t head_size = head->size;
+    const union XnGuestTxEntry *first = parser_next(parser);
+    const netif_tx_request_t *head;
     enum XnSlotsReason reason = XN_SLOTS_OK;
+    uint32_t head_size;
 
+    if (!first) {
+        return XN_SLOTS_MISSING_SLOT;
+    }
+    head = &first->request;
+    head_size = head->size;
     packet->size = head->size;
     packet->flags = head->flags & (NETTXF_csum_blank | NETTXF_data_validated);
     packet->slot_count = 1;

@@ -632,6 +632,17 @@ static void test_every_reason_has_its_own_text(void)
     g_assert_nonnull(slots_reason_text((enum XnSlotsReason)99));
 }
 
+/* Not that anybody asks. */
+static void test_no_entry_is_no_packet(void)
+{
+    static const union XnGuestTxEntry entries[XN_RING_SIZE];
+    struct XnGuestTxPacket packet;
+    enum XnSlotsReason reason;
+
+    g_assert_cmpint(slots_parse(entries, 0, 0, &packet, &reason), ==, XN_SLOTS_BROKEN);
+    g_assert_cmpint(reason, ==, XN_SLOTS_MISSING_SLOT);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -665,5 +676,6 @@ int main(int argc, char **argv)
     g_test_add_func("/slots/random-entries-are-read-within-bounds",
                     test_random_entries_are_read_within_bounds);
     g_test_add_func("/slots/every-reason-has-its-own-text", test_every_reason_has_its_own_text);
+    g_test_add_func("/slots/no-entry-is-no-packet", test_no_entry_is_no_packet);
     return g_test_run();
 }

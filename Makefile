@@ -282,7 +282,7 @@ prove = @$(if $(strip $(2)),env $(TEST_ENV) \
 
 UNIT_TESTS = $(UNIT) $(REPLAY)
 # These take long, or need a machine with nothing else to do: only check-soak runs them.
-SIM_LONG := $(wildcard tests/sim/52-*.t tests/sim/53-*.t)
+SIM_LONG := $(wildcard tests/sim/35-*.t tests/sim/52-*.t tests/sim/53-*.t)
 XEN_LONG := $(wildcard tests/xen/4*.t tests/xen/5*.t tests/xen/6*.t tests/xen/7*.t)
 SIM_TESTS = $(filter-out $(SIM_LONG),$(wildcard tests/sim/*.t))
 HYGIENE_TESTS = $(wildcard tests/hygiene/*.t)

@@ -24,7 +24,7 @@ workers_capabilities() {
     local task
     for task in "/proc/$daemon_pid"/task/*; do
         case $(<"$task/comm") in
-        qnetback-*) awk '$1 ~ /^Cap(Inh|Prm|Eff|Amb):$/ { print $2 }' "$task/status" ;;
+        qnetback-*) awk '$1 ~ /^Cap(Prm|Eff|Amb):$/ { print $2 }' "$task/status" ;;
         esac
     done | sort -u
 }

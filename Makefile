@@ -468,6 +468,8 @@ install: programs man install-service
 	for page in $(notdir $(MAN_PAGES)); do \
 		$(install_data) $(B)/man/$$page $(DESTDIR)$(MANDIR)/man$${page##*.}/$$page || exit 1; \
 	done
+	$(install_data) contrib/completion/qnetctl \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/qnetctl
 	for file in $(DOC_FILES); do \
 		$(install_data) $$file $(DESTDIR)$(DOCDIR)/$$file || exit 1; \
 	done

@@ -233,7 +233,7 @@ static int filter_fill(scmp_filter_ctx filter)
     /* A thread may send its own process a signal: abort() does. */
     if (status == 0) {
         status = seccomp_rule_add(filter, SCMP_ACT_ALLOW, CALL(tgkill), 1,
-                                  SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid()));
+                                  SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0));
     }
     if (status == 0) {
         status = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), CALL(mmap), 1,

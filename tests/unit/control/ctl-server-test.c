@@ -151,7 +151,7 @@ static void expect(struct Fixture *fixture, const char *line)
 
 static void negotiate(struct Fixture *fixture)
 {
-    g_autofree char *greeting = client_receive(fixture);
+    G_GNUC_UNUSED g_autofree char *greeting = client_receive(fixture);
 
     g_assert_true(g_str_has_prefix(greeting, "{\"QMP\":{\"version\":{\"qemu\":{\"major\":"));
     g_assert_true(g_str_has_suffix(greeting, ",\"capabilities\":[]}}"));
@@ -223,7 +223,7 @@ static void test_errors(struct Fixture *fixture, gconstpointer data G_GNUC_UNUSE
 
 static void test_negotiation(struct Fixture *fixture, gconstpointer data G_GNUC_UNUSED)
 {
-    g_autofree char *greeting = client_receive(fixture);
+    G_GNUC_UNUSED g_autofree char *greeting = client_receive(fixture);
 
     g_assert_nonnull(greeting);
     client_send(fixture, "{\"execute\":\"echo\"}\n{\"execute\":\"qmp_capabilities\"}\n"
@@ -239,7 +239,7 @@ static void test_negotiation(struct Fixture *fixture, gconstpointer data G_GNUC_
 /* QEMU's own client names the capabilities it wants: none of ours. */
 static void test_capabilities(struct Fixture *fixture, gconstpointer data G_GNUC_UNUSED)
 {
-    g_autofree char *greeting = client_receive(fixture);
+    G_GNUC_UNUSED g_autofree char *greeting = client_receive(fixture);
 
     client_send(fixture, "{\"execute\":\"qmp_capabilities\",\"arguments\":{\"enable\":[\"oob\"]}}\n"
                          "{\"execute\":\"qmp_capabilities\",\"arguments\":{\"enable\":[]}}\n");
@@ -283,7 +283,7 @@ static void assert_event(struct Fixture *fixture, gint64 number)
 /* They come from negotiation on, while the client waits and between replies. */
 static void test_events(struct Fixture *fixture, gconstpointer data G_GNUC_UNUSED)
 {
-    g_autofree char *greeting = client_receive(fixture);
+    G_GNUC_UNUSED g_autofree char *greeting = client_receive(fixture);
 
     emit(fixture, 1);
     client_send(fixture, "{\"execute\":\"qmp_capabilities\"}\n");

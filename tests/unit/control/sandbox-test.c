@@ -140,7 +140,7 @@ static int filtered(void)
 static int body_allowed(void)
 {
     g_autofree char *inside = g_build_filename(journal, "2.0.0", NULL);
-    GThread *thread;
+    g_autoptr(GThread) thread = NULL;
     void *memory;
     int status = filtered();
 
@@ -148,7 +148,7 @@ static int body_allowed(void)
         return status;
     }
     thread = g_thread_new("test", (GThreadFunc)g_strdup, "x");
-    g_free(g_thread_join(thread));
+    g_free(g_thread_join(g_steal_pointer(&thread)));
     if (!g_file_set_contents(inside, "x", 1, NULL) || g_unlink(inside) != 0) {
         return 1;
     }

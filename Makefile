@@ -101,6 +101,7 @@ PRELOAD_SRC := $(wildcard tests/xensim/preload.c)
 SIMTOOL_SRC := $(wildcard tests/xensim/tool-*.c)
 SIMTOOL_PARTS := $(patsubst %,tests/xensim/%.c,guest-store probe-store store-changes)
 GUESTTOOL_SRC := $(wildcard tests/xen/guest-*.c)
+DOM0TOOL_SRC := $(wildcard tests/xen/dom0-*.c)
 FUZZ_SRC := $(wildcard tests/fuzz/*-fuzz.c)
 
 LIB := $(if $(LIB_SRC),$(B)/libqnetback.a)
@@ -112,11 +113,12 @@ XENSIM := $(SHIM_LIBS) \
 	$(patsubst tests/xensim/tool-%.c,$(B)/xensim/bin/%,$(SIMTOOL_SRC))
 PROGRAMS := $(if $(MAIN_SRC),$(B)/qnetback) $(if $(TOOLS_SRC),$(B)/qnetctl)
 GUESTTOOLS := $(patsubst tests/xen/%.c,$(B)/%,$(GUESTTOOL_SRC))
+DOM0TOOLS := $(patsubst tests/xen/%.c,$(B)/%,$(DOM0TOOL_SRC))
 TEST_PROGRAMS := $(if $(FRONT_SRC),$(B)/qnetfront) $(if $(CONTRACT_SRC),$(B)/contract) $(GUESTTOOLS) \
-	$(XENSIM)
+	$(DOM0TOOLS) $(XENSIM)
 
 OBJECTS := $(call obj,$(LIB_SRC) $(MAIN_SRC) $(TOOLS_SRC) $(UNIT_SRC) $(FRONT_SRC) $(CONTRACT_SRC) \
-	$(SIMTOOL_SRC) $(SIMTOOL_PARTS) $(GUESTTOOL_SRC) $(FUZZ_SRC) \
+	$(SIMTOOL_SRC) $(SIMTOOL_PARTS) $(GUESTTOOL_SRC) $(DOM0TOOL_SRC) $(FUZZ_SRC) \
 	tests/fuzz/replay.c tests/fuzz/store-world.c tests/fuzz/store-parts.c) \
 	$(call pic,$(CORE_SRC) $(SHIM_SRC) $(PRELOAD_SRC))
 
@@ -228,6 +230,10 @@ $(B)/contract: $(call obj,$(CONTRACT_SRC))
 $(GUESTTOOLS): $(B)/%: $(B)/obj/tests/xen/%.o
 	$(call say,LINK,$@)
 	$(link)
+
+$(DOM0TOOLS): $(B)/%: $(B)/obj/tests/xen/%.o
+	$(call say,LINK,$@)
+	$(link) $(XEN_LIBS) -lxenctrl
 
 # The simulator's stand-ins for Xen's lowest libraries, over one library with the shared state.
 $(B)/xensim/lib/libxensim.so: $(call pic,$(CORE_SRC))

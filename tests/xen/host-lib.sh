@@ -6,14 +6,19 @@ set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
-run_scenario() { # SCENARIO [OPTION OF run-machine...]
-    local scenario=$1 tool
-    shift
+need_tools() { # or skips the test
+    local tool
     for tool in qemu-system-x86_64 apt-get cpio depmod xz zstd; do
         if ! command -v "$tool" > /dev/null; then
             echo "1..0 # SKIP no $tool here; scripts/install-packages xen installs it"
             exit 0
         fi
     done
+}
+
+run_scenario() { # SCENARIO [OPTION OF run-machine...]
+    local scenario=$1
+    shift
+    need_tools
     exec "$here/run-machine" --name "$(basename "$0" .t)" "$@" "$here/scenarios/$scenario"
 }

@@ -108,7 +108,10 @@ sent() {
 }
 ok "it has posted its frames" wait_for 5 sent
 kicked() {
-    qnetctl kick vif1.0 && sleep 0.1 && ! running quiet
+    # (Once they are out, the guest closes, and there is nothing to kick.)
+    qnetctl kick vif1.0 || true
+    sleep 0.1
+    ! running quiet
 }
 ok "kick: they go out" wait_for 5 kicked
 finish quiet >/dev/null || true

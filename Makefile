@@ -345,9 +345,11 @@ check-hygiene: $(call asked,check-unit check-sim)
 check-xen: $(call asked,check-unit check-sim check-hygiene)
 
 .PHONY: check-sanitize check-compilers
-## check-sanitize: check-unit and check-sim once more, with AddressSanitizer and UBSan
+## check-sanitize: check-unit and check-sim with AddressSanitizer and UBSan; unit tests with TSan
 check-sanitize:
 	+@$(MAKE) --no-print-directory BUILD=build/asan SANITIZE=address,undefined check-unit check-sim
+	+@$(MAKE) --no-print-directory BUILD=build/tsan SANITIZE=thread \
+		TESTS='$(patsubst %.c,build/tsan/%,$(UNIT_SRC))' check-unit
 
 ## check-compilers: everything compiles without a warning, with gcc and with clang
 check-compilers:

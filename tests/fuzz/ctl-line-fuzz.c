@@ -132,6 +132,23 @@ static bool client_receive(int fd, GString *text)
     return length == 0 || (length < 0 && errno != EAGAIN);
 }
 
+/*
+ * json-glib 1.6 loses the node of an array in which a request is malformed (about 100 bytes). The
+ * sanitizer finds that only when it unwinds through libraries without frame pointers.
+ */
+const char *__asan_default_options(void);
+const char *__lsan_default_suppressions(void);
+
+const char *__asan_default_options(void)
+{
+    return "fast_unwind_on_malloc=0";
+}
+
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:json_parser_load_from_data\n";
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct FuzzInput input = {data, size};

@@ -259,7 +259,7 @@ start_daemon() { # OPTION...
 }
 
 # As its systemd unit does: a user of its own with one capability, to whom the devices of Xen belong.
-start_daemon_as_service() { # OPTION...
+start_daemon_as_service() {
     mkdir -p /run/qnetback
     chown -R 997:997 /run/qnetback
     for device in evtchn gntalloc gntdev xenbus; do
@@ -270,7 +270,7 @@ start_daemon_as_service() { # OPTION...
     chmod 666 /dev/net/tun
     setpriv --reuid 997 --regid 997 --clear-groups --inh-caps=-all,+net_admin \
         --ambient-caps=-all,+net_admin --bounding-set=-all,+net_admin \
-        ./qnetback "$@" < /dev/null >> $daemon_log 2>&1 &
+        ./qnetback < /dev/null >> $daemon_log 2>&1 &
     daemon_pid=$!
 }
 

@@ -6,7 +6,7 @@
  */
 #include <glib.h>
 
-#include "fuzz.h"
+#include "fuzz-features.h"
 #include "netif/checksum-fill.h"
 #include "netif/hash.h"
 #include "netif/offload.h"
@@ -52,15 +52,7 @@ static void try_guest_tx(struct FuzzInput *input, const uint8_t *frame, uint32_t
 static void try_guest_rx(struct FuzzInput *input, const uint8_t *frame, uint32_t length)
 {
     g_autofree uint8_t *copy = g_memdup2(frame, length);
-    uint8_t bits = fuzz_u8(input);
-    struct XnFeatures features = features_normalise((struct XnFeatures){
-        .sg = bits & 1,
-        .gso_tcpv4 = bits & 2,
-        .gso_tcpv6 = bits & 4,
-        .csum_ipv4 = bits & 8,
-        .csum_ipv6 = bits & 16,
-        .guest_rx_headroom = bits & 32 ? XN_GUEST_RX_HEADROOM_MAX : 0,
-    });
+    struct XnFeatures features = fuzz_features(fuzz_u8(input));
     struct virtio_net_hdr header;
     struct XnGuestRxMeta meta;
     struct XnGuestRxPlan plan;

@@ -15,7 +15,7 @@
 #include "../unit/data/fake-guest.h"
 #include "base/clock.h"
 
-#include "fuzz.h"
+#include "fuzz-features.h"
 
 #define CANARY 0xc5
 /* So many in a row do not come about by chance: checksums and lengths have less. */
@@ -158,14 +158,7 @@ static void step_network_takes(struct FuzzInput *input, struct FakeGuest *guest)
 static void step_features(struct FuzzInput *input, struct FakeGuest *guest)
 {
     uint8_t bits = fuzz_u8(input);
-    struct XnFeatures features = features_normalise((struct XnFeatures){
-        .sg = bits & 1,
-        .gso_tcpv4 = bits & 2,
-        .gso_tcpv6 = bits & 4,
-        .csum_ipv4 = bits & 8,
-        .csum_ipv6 = bits & 16,
-        .guest_rx_headroom = bits & 32 ? XN_GUEST_RX_HEADROOM_MAX : 0,
-    });
+    struct XnFeatures features = fuzz_features(bits);
 
     queue_set_features(guest->queue, &features);
     if (bits & 64) {

@@ -258,20 +258,25 @@ everybody() {
     true
 }
 
-# The guests' drivers start anew, and the scripts are done at last.
-check_restart() {
+# From state 2 on.
+chosen_connect() {
     local domid
-    choose is_up
-    all_say 6 "${chosen[@]}"
-    all_reach 6 $silent_ms "${chosen[@]}"
-    all_say 1 "${chosen[@]}"
-    all_reach 2 $connect_ms "${chosen[@]}"
     all_write_keys "${chosen[@]}"
     all_say 4 "${chosen[@]}"
     for domid in "${chosen[@]}"; do
         do_script "$domid" connected
     done
     all_reach 4 $connect_ms "${chosen[@]}"
+}
+
+# The guests' drivers start anew, and the scripts are done at last.
+check_restart() {
+    choose is_up
+    all_say 6 "${chosen[@]}"
+    all_reach 6 $silent_ms "${chosen[@]}"
+    all_say 1 "${chosen[@]}"
+    all_reach 2 $connect_ms "${chosen[@]}"
+    chosen_connect
     restarted=$((restarted + ${#chosen[@]}))
 }
 
@@ -303,12 +308,7 @@ check_next() {
         do_plug "$domid"
     done
     all_reach 2 $connect_ms "${chosen[@]}"
-    all_write_keys "${chosen[@]}"
-    all_say 4 "${chosen[@]}"
-    for domid in "${chosen[@]}"; do
-        do_script "$domid" connected
-    done
-    all_reach 4 $connect_ms "${chosen[@]}"
+    chosen_connect
 }
 
 bridge xenbr0

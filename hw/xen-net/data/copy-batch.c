@@ -50,17 +50,6 @@ uint32_t copy_batch_from_guest(struct XnCopyBatch *batch, uint32_t domid, uint32
     return batch->count - 1;
 }
 
-uint32_t copy_batch_to_guest(struct XnCopyBatch *batch, uint32_t domid, uint32_t ref,
-                             uint32_t offset, uint32_t size, uint32_t page)
-{
-    XnCopySegment *segment = copy_batch_add(batch, size);
-
-    copy_batch_guest(&segment->dest, domid, ref, offset);
-    segment->flags = GNTCOPY_dest_gref;
-    segment->flags |= copy_batch_local(batch, &segment->source, page, offset, GNTCOPY_source_gref);
-    return batch->count - 1;
-}
-
 void copy_batch_between(struct XnCopyBatch *batch, const struct XnCopySource *source,
                         uint32_t domid, uint32_t ref, uint32_t offset, uint32_t size)
 {
@@ -75,6 +64,15 @@ void copy_batch_between(struct XnCopyBatch *batch, const struct XnCopySource *so
         segment->flags |= copy_batch_local(batch, &segment->source, source->page, source->offset,
                                            GNTCOPY_source_gref);
     }
+}
+
+uint32_t copy_batch_to_guest(struct XnCopyBatch *batch, uint32_t domid, uint32_t ref,
+                             uint32_t offset, uint32_t size, uint32_t page)
+{
+    const struct XnCopySource source = {.page = page, .offset = offset};
+
+    copy_batch_between(batch, &source, domid, ref, offset, size);
+    return batch->count - 1;
 }
 
 void copy_batch_flush(struct XnCopyBatch *batch)

@@ -71,9 +71,7 @@ static void guest_tx_direct_fetch(struct XnQueue *queue, struct XnTurn *turn, ui
     if (copies->count == 0) {
         return;
     }
-    copy_batch_flush(copies);
-    counter_add(&queue->config.counters->guest_tx_copy_calls, 1);
-    counter_add(&queue->config.counters->guest_tx_segments, copies->count);
+    guest_tx_flush(queue, copies);
     for (uint32_t i = 0; i < count; i++) {
         struct XnGuestTxSlot *slot = &turn->guest_tx[i];
 
@@ -319,9 +317,7 @@ uint32_t guest_tx_direct(struct XnQueue *queue, struct XnTurn *turn, uint32_t co
     if (copies->count == 0) {
         return count;
     }
-    copy_batch_flush(copies);
-    counter_add(&queue->config.counters->guest_tx_copy_calls, 1);
-    counter_add(&queue->config.counters->guest_tx_segments, copies->count);
+    guest_tx_flush(queue, copies);
     guest_tx_direct_check(turn, count);
     guest_tx_direct_finish(queue, turn, count);
     return count;

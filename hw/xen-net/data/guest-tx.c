@@ -159,6 +159,15 @@ static void guest_tx_fetch(struct XnQueue *queue, struct XnTurn *turn, struct Xn
     slot->segment_count++;
 }
 
+void guest_tx_flush(struct XnQueue *queue, struct XnCopyBatch *copies)
+{
+    if (copies->count > 0) {
+        copy_batch_flush(copies);
+        counter_add(&queue->config.counters->guest_tx_copy_calls, 1);
+        counter_add(&queue->config.counters->guest_tx_segments, copies->count);
+    }
+}
+
 /* Fetches the packets' bytes with one call. */
 static void guest_tx_copy(struct XnQueue *queue, struct XnTurn *turn, uint32_t count)
 {
@@ -178,11 +187,7 @@ static void guest_tx_copy(struct XnQueue *queue, struct XnTurn *turn, uint32_t c
             guest_tx_fetch(queue, turn, slot, k);
         }
     }
-    if (copies->count > 0) {
-        copy_batch_flush(copies);
-        counter_add(&queue->config.counters->guest_tx_copy_calls, 1);
-        counter_add(&queue->config.counters->guest_tx_segments, copies->count);
-    }
+    guest_tx_flush(queue, copies);
 }
 
 /* The frame's bytes where they are; pieces that touch are one. Returns the pieces. */

@@ -191,6 +191,9 @@ uint32_t guest_rx_turn(struct XnQueue *queue, struct XnTurn *turn);
  */
 uint32_t guest_tx_direct(struct XnQueue *queue, struct XnTurn *turn, uint32_t count);
 
+/* Executes the operations of a batch with one call, if there are any, and counts them. */
+void guest_tx_flush(struct XnQueue *queue, struct XnCopyBatch *copies);
+
 /* Counts a frame that has left the guest. */
 void guest_tx_count(struct XnQueue *queue, const struct XnGuestTxSlot *slot);
 
